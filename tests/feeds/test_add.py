@@ -143,3 +143,41 @@ def test_paths_of_categories_grow_node_by_node(ann: Client) -> None:
     domain = ann.schema().domain("shelf")
     assert domain is not None
     assert domain.hierarchy.nodes[-1] == "Hats"
+
+
+def test_a_folder_becomes_events_of_all_its_files(tidings: Tidings, ann: Client) -> None:
+    stories = Path("stories/2026")
+    stories.mkdir(parents=True)
+    for n in range(30):
+        story = {"id": f"s{n}", "title": f"Story {n}", "place": {"city": ("Bonn", "Rome")[n % 2]}}
+        (stories / f"{n}.json").write_text(json.dumps(story if n < 29 else {**story, "late": 7}))
+    (stories / "README.md").write_text("stories")
+    done = tidings("feed", "add", "stories", "--yes")
+    assert done.exit_code == 0, done.stderr
+    assert "stories: 30 of 31 files match '**/*.json'; the others are left out" in done.stderr
+    assert "JSON, 30 records; mapping inferred" in done.stderr
+    assert "event type: stories; id: id" in done.stderr
+    assert "stories: 30 records, 30 published" in done.stderr
+    assert [one.event["id"] for one in ann.query("late = 7")] == ["s29"]
+    assert len(list(ann.query("place_city = 'Bonn'"))) == 15
+    assert 'pattern = "**/*.json"' in Path("stories.toml").read_text()
+    (stories / "new.json").write_text('{"id": "s30", "title": "New", "place": {"city": "Oslo"}}')
+    assert "1 published" in tidings("feed", "run", "stories.toml", "--once").stderr
+
+
+def test_a_folder_of_tables_and_what_is_wrong_with_one_of_them(tidings: Tidings) -> None:
+    folder = Path("tables")
+    folder.mkdir()
+    for month in range(1, 4):
+        rows = "".join(f"{month}-{n},{n}\n" for n in range(10))
+        (folder / f"{month}.csv").write_text(("no,sold\n" if month < 3 else "no,price\n") + rows)
+    done = tidings("feed", "infer", "tables", "--mapping", "t.toml")
+    assert done.exit_code == 0, done.stderr
+    assert "3.csv: no column 'sold'; the first line has ['no', 'price']" in done.stderr
+    assert "from 20 records" in done.stderr
+    again = tidings("feed", "infer", "t.toml")
+    assert "3.csv: no column 'sold'" in again.stderr
+    assert "from 20 records" in again.stderr
+    Path("empty").mkdir()
+    assert "empty: nothing to read" in tidings("feed", "infer", "empty").stderr
+    assert "'nowhere' is neither a file, a folder nor a URL" in tidings("feed", "infer", "nowhere").stderr

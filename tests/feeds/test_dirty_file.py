@@ -50,7 +50,12 @@ def written(cars: DirtyCars, form: str) -> bytes:
 @on_sqlite
 @pytest.mark.parametrize(
     ("form", "rows"),
-    [("csv", 2_000), ("json", 2_000), pytest.param("csv", ROWS, marks=pytest.mark.slow)],
+    [
+        ("csv", 2_000),
+        ("json", 2_000),
+        pytest.param("csv", ROWS, marks=pytest.mark.slow),
+        pytest.param("json", ROWS, marks=pytest.mark.slow),
+    ],
 )
 def test_every_fault_is_counted_under_its_name_and_nothing_else_refused(
     form: str, rows: int, service: Service, ann: Client, mapped: Map, tmp_path: Path

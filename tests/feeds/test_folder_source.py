@@ -56,3 +56,29 @@ def test_a_single_look_waits_and_a_sample_does_not(tmp_path: Path, monkeypatch: 
         list(open_source(origin, once=True).look())
     assert list(open_source(origin).look()) == []
     assert [content.body for content in open_source(origin, sample=True).look()] == [b"row"]
+
+
+def test_files_in_subfolders_are_read_once_each_and_again_when_changed(tmp_path: Path) -> None:
+    for name in ("a.csv", "old/a.csv", "old/older/a.csv", "old/a.txt", ".hidden/a.csv", "old/b.csv.part"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(name)
+    source = FolderSource(tmp_path, "**/*.csv", 0.0)
+
+    def looked() -> set[str]:
+        found = set()
+        for content in source.look():
+            found.add(content.body.decode())
+            source.done(content)
+        return found
+
+    assert looked() == {"a.csv", "old/a.csv", "old/older/a.csv"}
+    assert looked() == set()
+    (tmp_path / "old" / "a.csv").write_text("changed")
+    assert looked() == {"changed"}
+    source.again(str(tmp_path / "old" / "older" / "a.csv"))
+    assert looked() == {"old/older/a.csv"}
+    later = FolderSource(tmp_path, "**/*.csv", 0.0)
+    later.restore(source.kept(set()))
+    source = later
+    assert looked() == set()

@@ -159,7 +159,7 @@ def preview(
 @app.command()
 def infer(
     source: Annotated[
-        str, typer.Argument(metavar="SOURCE", help="A file, a URL, or a mapping (.toml).", show_default=False)
+        str, typer.Argument(metavar="SOURCE", help="A file, a folder, a URL, or a mapping (.toml).", show_default=False)
     ],
     event_type: Annotated[
         str, typer.Option(metavar="NAME", help="The event type. Default: the source's name. Not with a mapping.")

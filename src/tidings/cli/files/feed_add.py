@@ -1,4 +1,4 @@
-"""`tidings feed add`: from a URL or a file to published events in one step, with one question."""
+"""`tidings feed add`: from a URL, a file or a folder to published events in one step, with one question."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SHOWN = 3  # records
 
 
 def add(
-    source: Annotated[str, typer.Argument(metavar="SOURCE", help="A file or a URL.", show_default=False)],
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="A file, a folder or a URL.", show_default=False)],
     event_type: Annotated[
         str, typer.Option(metavar="NAME", help="The event type. Default: the ready mapping's, else the source's name.")
     ] = "",
@@ -46,7 +46,7 @@ def add(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     follow: Annotated[bool, typer.Option("--follow", help="Keep publishing new records until Ctrl-C.")] = False,
 ) -> None:
-    """Publish a file or a web page: recognize its format, show what would be done, ask once, do it.
+    """Publish a file, a folder or a web page: recognize its format, show what would be done, ask once, do it.
 
     News feeds, calendars, earthquakes (GeoJSON) and web server logs have ready mappings; for other CSV, JSON, XML and
     HTML a mapping is inferred. It is written to a file, which `tidings feed run` can run again.
@@ -99,7 +99,7 @@ def _show(content: Content, found: Recognized, proposal: Proposal, wanted: list[
     from tidings.feeds.records.records import read_records
 
     how = f"ready mapping {found.ready!r}" if found.ready else "mapping inferred"
-    _say(f"{content.place}: {found.what}, {counted(proposal.records, 'record')}; {how}")
+    _say(f"{proposal.mapping.origin}: {found.what}, {counted(proposal.records, 'record')}; {how}")
     _say(
         f"event type: {', '.join(proposal.mapping.event_types)}; id: {' and '.join(proposal.mapping.id) or 'a digest'}"
     )

@@ -1,9 +1,11 @@
-"""What `tidings feed` looks at: the first records of a mapping's source, or of a file or URL without a mapping."""
+"""What `tidings feed` looks at: the records of a mapping's source, or of a file, folder or URL without a mapping."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
+from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -79,23 +81,50 @@ def _proposed(mapping: Mapping, most: int, there: Catalog) -> Proposal:
 
 
 def fetched(source: str, encoding: str = "") -> tuple[SourceContents, Origin, str]:
-    """What a file or URL holds, where that is, and what it may be called. Raises FeedError."""
+    """What a file, a folder or a URL holds, where that is, and what it may be called. Raises FeedError."""
     from tidings.feeds import SourceUnreachable
     from tidings.feeds.inference.source_records import SourceContents
-    from tidings.feeds.mapping.mapping import Origin
     from tidings.feeds.sources.content import codec_of
     from tidings.feeds.sources.packed import ENDINGS
 
-    path = existing_file(source)
-    is_url = source.startswith(("http://", "https://"))
-    if path is None and not is_url:
-        raise typer.BadParameter(f"{source!r} is neither a file nor a URL.", param_hint="'SOURCE'")
+    origin, file = _origin(source)
     if encoding and codec_of(encoding) is None:
         raise typer.BadParameter(f"unknown encoding {encoding!r}.", param_hint="'--encoding'")
-    origin = Origin(file=path.absolute()) if path is not None else Origin(url=source)
     contents = SourceContents(origin)
-    if next(iter(contents), None) is None:  # a site that answers "not modified" to a first question
+    if next(iter(contents), None) is None:  # or a site that answers "not modified" to a first question
         raise SourceUnreachable(source, "nothing to read")
-    file = Path(urlsplit(source).path if is_url else source)
     name = (Path(file.stem).stem if file.suffix[1:].lower() in ENDINGS else file.stem) or "event"
     return contents, origin, name
+
+
+def _origin(source: str) -> tuple[Origin, Path]:
+    """And what names it: the file, the folder, or the path of the URL."""
+    from tidings.feeds.mapping.mapping import Origin
+
+    if source.startswith(("http://", "https://")):
+        return Origin(url=source), Path(urlsplit(source).path)
+    if (path := existing_file(source)) is not None:
+        return Origin(file=path.absolute()), path
+    try:
+        if (folder := Path(source)).is_dir():
+            return Origin(folder=folder.absolute(), pattern=_pattern(folder)), folder.resolve()
+    except (OSError, ValueError):  # too long for a name, or no name at all
+        pass
+    raise typer.BadParameter(f"{source!r} is neither a file, a folder nor a URL.", param_hint="'SOURCE'")
+
+
+def _pattern(folder: Path) -> str:
+    """Of the files with the ending that most have; of subfolders too where the folder itself has none."""
+    from tidings.feeds.sources.packed import ENDINGS
+
+    for pattern in ("*", "**/*"):
+        files = [path for path in folder.glob(pattern) if path.is_file() and not path.name.startswith(".")]
+        endings = Counter(
+            "".join(path.suffixes[-2:]) if path.suffix[1:].lower() in ENDINGS else path.suffix for path in files
+        )
+        if files:
+            (ending, count), *_ = endings.most_common(1)
+            if ending and count < len(files):
+                note(f"{folder}: {count:,} of {len(files):,} files match {pattern + ending!r}; the others are left out")
+            return pattern + escape(ending)
+    return "*"

@@ -135,10 +135,9 @@ def _origin(table: Table, folder: Path) -> Origin:
     if "pattern" in table.raw and given != ["folder"]:
         raise table.wrong("pattern", "only a folder has files to choose from")
     pattern = table.text("pattern", "*")
-    if "/" in pattern or "**" in pattern or pattern in ("", ".", ".."):
-        raise table.wrong(
-            "pattern", f"expected the names of files in the folder, such as '*.csv', got {shown(pattern)}"
-        )
+    if not _is_pattern(pattern):
+        files = "expected the names of files in the folder, such as '*.csv', or '**/*.csv' with those in its subfolders"
+        raise table.wrong("pattern", f"{files}; got {shown(pattern)}")
     if given != ["url"]:
         path = folder / where
         if given == ["file"]:
@@ -156,6 +155,13 @@ def _origin(table: Table, folder: Path) -> Origin:
     except SourceUnreachable as problem:
         raise table.wrong("url", f"expected http://… or https://…; {problem}") from None
     return Origin(url=where, every=every)
+
+
+def _is_pattern(pattern: str) -> bool:
+    """Whether it stays inside the folder, and `**` stands only for whole folders."""
+    *folders, name = pattern.split("/")
+    alone = all(one == "**" or "**" not in one for one in folders) and "**" not in name
+    return alone and not {"", ".", ".."}.intersection((*folders, name))
 
 
 def _layout(table: Table) -> Layout:

@@ -112,7 +112,8 @@ class FolderSource:
             raise SourceUnreachable(str(self.folder), problem.strerror or str(problem)) from None
         if not self.folder.is_dir():
             raise SourceUnreachable(str(self.folder), "no such folder; correct the path in the mapping")
-        shown = [path.name for path in found if not path.name.startswith(".") and path.suffix != ".part"]
+        names = [path.relative_to(self.folder).as_posix() for path in found if path.suffix != ".part"]
+        shown = (name for name in names if not any(part.startswith(".") for part in name.split("/")))
         return sorted(shown, key=lambda name: (_age(self.folder / name), name))
 
     def _forget(self, names: list[str]) -> None:
@@ -124,10 +125,13 @@ class FolderSource:
     def done(self, content: Content) -> None:
         mark = self._offered.get(content.place)
         if mark is not None:
-            self._read[os.path.basename(content.place)] = mark
+            self._read[self._name(content.place)] = mark
 
     def again(self, place: str) -> None:
-        self._read.pop(os.path.basename(place), None)
+        self._read.pop(self._name(place), None)
+
+    def _name(self, place: str) -> str:
+        return Path(os.path.relpath(place, self.folder)).as_posix()
 
     def kept(self, without: set[str]) -> dict[str, Any]:
         return {name: list(mark) for name, mark in self._read.items() if str(self.folder / name) not in without}
