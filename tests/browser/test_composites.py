@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.browser.conftest import register
-from tests.service.conftest import Service, on_sqlite
+from tests.service.conftest import Service, car, on_sqlite
+from tests.store.detected import three_detections
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -36,3 +37,20 @@ def test_from_a_shape_to_a_subscription(service: Service, page: Page) -> None:
     assert [one.filter for one in service.store.subscriptions("ann")] == [
         "[brand = 'mini'] unless [year < 1950] within 1 h"
     ]
+
+
+def test_what_it_waits_for_and_what_it_finds_appear_by_themselves(service: Service, page: Page) -> None:
+    register(page, "ann")
+    page.clock.install()  # the page looks every 10 s
+    page.goto("/pages/composites/new")
+    page.fill("#text", "[brand = mini] before [year < 1950] within 1 h")
+    page.click("#save")
+    page.wait_for_selector("text=Waiting for [brand = 'mini']")
+    id = service.store.subscriptions("ann")[0].id
+    service.client.post("/v1/events", json=car("one"))
+    page.clock.fast_forward(11_000)
+    page.wait_for_selector("text=Waiting for [year < 1950]; 1 partial match")
+    service.client.post("/v1/events", json=car("two", year=1940))
+    three_detections(service.store, id, "ann", "one", "two")
+    page.wait_for_selector("figure.detection circle")
+    assert page.locator("figure.detection").count() == 3
