@@ -124,13 +124,16 @@ def explain(
 
 def _steps(filter: Filter, event: Bindings) -> int:
     """An upper bound: each predicate is evaluated on each value of its attributes, once alone and once together with
-    the others. Three attributes compared in a cycle take the square of their values (`choice`)."""
+    the others; a text takes a step for every 8 characters. Three attributes compared in a cycle take the square of
+    their values (`choice`)."""
     steps = 0
     for conjunction in filter.conjunctions:
         pairs = set()
         for literal in conjunction:
             names = attributes_of(literal)
-            steps += 2 * sum(len(event.get(name, ())) for name in names)
+            steps += 2 * sum(
+                1 + len(v) // 8 if isinstance(v, str) else 1 for name in names for v in event.get(name, ())
+            )
             if len(together := frozenset(compared(literal))) > 1:
                 pairs.add(together)
         if len(pairs) > 2:
