@@ -71,7 +71,7 @@ DIALECTS = [(code(row[0]), code(row[1]), row[2]) for row in rows("docs/dialects.
 @pytest.mark.parametrize(("name", "text", "says"), [row for row in (*ERRORS, *DIALECTS) if row[1]])
 def test_errors_of_the_language(name: str, text: str, says: str) -> None:
     with pytest.raises(LanguageError) as caught:
-        Filter.parse(text, CATALOG)
+        Filter.given(text, CATALOG)
     assert type(caught.value).__name__ == name
     assert caught.value.problem().startswith(says)
 

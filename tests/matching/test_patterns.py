@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import islice, product
 from pathlib import Path
+from time import process_time
+
+import pytest
 
 from tidings.events import Event, EventBatch, validate
 from tidings.language import Filter, Subscription
 from tidings.matching.boxes.box import Verify, boxes_of
 from tidings.matching.boxes.filter_batch import FilterBatch
-from tidings.matching.explain import explain
+from tidings.matching.explain import TooManySteps, explain
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.naive import NaiveMatcher
 from tidings.matching.plan.folder import open_plan, save_plan
@@ -111,6 +115,22 @@ def test_words_of_a_pattern_are_marked() -> None:
     (finding,) = made.alternatives[0].findings
     assert [(mark.start, mark.end) for mark in finding.marks] == [(0, 7), (11, 14)]
     assert finding.note == "'reddish' is word 1, 'run' is word 3"
+
+
+def test_a_long_text_is_explained_word_by_word() -> None:
+    """50,000 different words and 256 stems: compared in pairs, they took a minute."""
+    text = " ".join(map("".join, islice(product("abcdefghijklmnopqrstuvwxyz", repeat=4), 50_000)))
+    filter = Filter.parse(f"title contains ({' or '.join(f'w{n}ing~' for n in range(256))})", SCHEMA)
+    started = process_time()
+    assert not explain(filter, event(title=text), SCHEMA).matches
+    assert process_time() - started < 5
+
+
+def test_a_text_takes_steps_by_its_length() -> None:
+    filter = Filter.parse("title contains 'x' or title contains 'y'", SCHEMA)
+    explain(filter, event(title="a " * 1_000), SCHEMA, most_steps=1_010)
+    with pytest.raises(TooManySteps):
+        explain(filter, event(title="a " * 1_100), SCHEMA, most_steps=1_010)
 
 
 def test_words_of_several_values_are_told_by_value() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -12,9 +13,12 @@ from tidings.events import EventBatch, validate
 from tidings.language import Filter, Subscription
 from tidings.language.similarity import statistics_of
 from tidings.matching.index.box_matcher import BoxMatcher
+from tidings.pipeline import word_counts
 from tidings.pipeline.word_counts import Counting, attributes_asked, count_stored, next_count
 from tidings.schema import Catalog
+from tidings.schema.catalog import NameTaken
 from tidings.schema.growth import changes_to_make
+from tidings.schema.statistics import Statistics
 from tidings.store import Grow, Publish, Store, Subscribe, rebuild
 
 SCHEMA = Catalog.from_dict(
@@ -76,6 +80,48 @@ def test_counts_are_made_at_doubling_numbers_of_texts(store: Store) -> None:
     again = Counting(store)  # after a restart
     again.look()
     assert len(store.catalog().statistics) == 2
+
+
+def test_a_refusal_is_logged_and_counting_goes_on(
+    store: Store, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    put = word_counts._put
+
+    def refusing(store: Store, counted: Statistics) -> None:
+        if counted.attribute == "body":
+            raise NameTaken("term", "x")
+        put(store, counted)
+
+    monkeypatch.setattr(word_counts, "_put", refusing)
+    store.append([Subscribe("s", "body ~ 'bank' at least 0.3 or notes ~ 'bank' at least 0.3")])
+    publish(store, ["bank"] * 100)
+    publish(store, ["bank"] * 100, 100, "notes")
+    counting = Counting(store)
+    for _ in range(3):
+        counting.look()
+    assert [one.attribute for one in store.catalog().statistics] == ["notes"]
+    assert [record.getMessage() for record in caplog.records] == [
+        "no statistics of body: term 'x' exists already; names are never reused, so choose another one"
+    ]
+
+
+def test_whatever_goes_wrong_counting_goes_on(
+    store: Store, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    looks = []
+
+    def look(self: Counting) -> None:
+        looks.append(self)
+        if len(looks) == 1:
+            raise ValueError("a fault")
+        stopped.set()
+
+    stopped = Event()
+    monkeypatch.setattr(word_counts, "_PAUSE", 0.001)
+    monkeypatch.setattr(Counting, "look", look)
+    word_counts.keep_counting(store, stopped)
+    assert len(looks) == 2
+    assert "counting begins again" in caplog.text
 
 
 def test_several_values_are_several_texts(store: Store) -> None:

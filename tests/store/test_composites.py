@@ -46,6 +46,19 @@ def test_a_profile_is_kept_as_the_composite_that_it_means(store: Store) -> None:
     assert found.filter.startswith("[price < 3] before")
 
 
+def test_a_translation_in_it_is_checked(store: Store) -> None:
+    with_schema(store)
+    (done,) = store.append([Subscribe("c", composite="[event_type cesql 'price = 3'] before [price < 3] within 1 h")])
+    assert isinstance(done, Accepted)
+    kept = store.subscription("c").filter
+    assert "translated" in kept
+    again, wrong = store.append(
+        [Subscribe("d", composite=kept), Subscribe("e", composite=kept.replace("cesql 'price = 3'", "cesql 'FALSE'"))]
+    )
+    assert isinstance(again, Accepted)
+    assert "without 'translated'" in refusal(wrong)
+
+
 def test_it_is_bound_at_its_place(store: Store) -> None:
     new = "times([brand = audi], 3) within 1 h"
     with_schema(store)

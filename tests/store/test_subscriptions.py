@@ -218,3 +218,13 @@ def test_they_are_counted(store: Store) -> None:
     assert counted() == (2, 1)
     store.append([Withdraw(id) for id in "bcd"])
     assert counted() == (0, 0)
+
+
+def test_a_translation_is_checked(store: Store) -> None:
+    with_schema(store)
+    (done,) = store.append([Subscribe("a", "event_type cesql 'price = 3'")])
+    assert isinstance(done, Accepted)
+    kept = store.subscription("a").filter
+    again, wrong = store.append([Subscribe("b", kept), Subscribe("c", "event_type translated cesql 'FALSE'")])
+    assert isinstance(again, Accepted)
+    assert "without 'translated'" in refusal(wrong)

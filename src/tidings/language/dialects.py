@@ -8,7 +8,7 @@ later growth does not change what the filter means.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -36,6 +36,16 @@ class UnknownDialect(LanguageError):
     known: tuple[str, ...]
     pictured = False
     template = "no dialect {name!r}{hint}"
+
+
+class WrongTranslation(LanguageError):
+    """`event_type translated …` is believed where it is read, so nobody else may write it."""
+
+    dialect: str
+    template = (
+        "this is not how the filter language says what stands after 'translated {dialect}'; "
+        "write event_type {dialect} '…' without 'translated', and it is translated"
+    )
 
 
 class Written(NamedTuple):
@@ -83,6 +93,25 @@ def translation(node: InDialect, catalog: Catalog) -> Node:
     if said.node is True:
         return noted
     return both([Not(Exists(EVENT_TYPE)) if said.node is False else said.node, noted])
+
+
+def refuse_wrong_translation(tree: Node, text: str, catalog: Catalog) -> None:
+    """Raises WrongTranslation where a bound tree has a translation that is not the one that binding makes."""
+    last = tree.terms[-1] if isinstance(tree, And) else tree
+    for one in _translated(tree):
+        if one is not last or translation(replace(one, stage="written"), catalog) != tree:
+            raise WrongTranslation(text, one.at, one.dialect)
+
+
+def _translated(node: Node) -> Iterator[InDialect]:
+    match node:
+        case And(terms) | Or(terms):
+            for term in terms:
+                yield from _translated(term)
+        case Not(term):
+            yield from _translated(term)
+        case InDialect(stage="translated"):
+            yield node
 
 
 def _said(true: Side, catalog: Catalog) -> Side:

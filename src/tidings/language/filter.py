@@ -8,6 +8,7 @@ from tidings.errors import expect
 from tidings.language.advice import advice
 from tidings.language.binder import bind
 from tidings.language.cycles import refuse_cycles
+from tidings.language.dialects import refuse_wrong_translation
 from tidings.language.errors import FilterTooLong, NormalFormTooLarge, TooManyPredicates
 from tidings.language.normal_form import MOST_CONJUNCTIONS, NO_LIMIT, Conjunction, normal_form
 from tidings.language.parser import parse
@@ -33,6 +34,13 @@ class Filter:
         expect(text, str, "Filter.parse", "text", "text such as 'price < 1000'")
         expect(catalog, Catalog, "Filter.parse", "catalog", "a tidings.Schema")
         return cls.of(parse(text), text, catalog, limit)
+
+    @classmethod
+    def given(cls, text: str, catalog: Catalog) -> Filter:
+        """Like `parse`, for a text that will be stored: a translation in it must be the one that binding makes."""
+        filter = cls.parse(text, catalog)
+        refuse_wrong_translation(filter.tree, text, catalog)
+        return filter
 
     @classmethod
     def of(cls, parsed: Node, text: str, catalog: Catalog, limit: int = MOST_CONJUNCTIONS) -> Filter:

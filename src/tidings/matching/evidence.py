@@ -3,16 +3,17 @@ far away a place is. It explains an answer and never decides one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from typing import NamedTuple
 
 from tidings.events.event import Bindings
 from tidings.language.dialects import trouble_of
 from tidings.language.like import LikePattern, fitted, pattern_of
 from tidings.language.normal_form import Literal
-from tidings.language.patterns.meaning import fits
-from tidings.language.patterns.tree import words_in
-from tidings.language.similarity import cosine, terms_of
+from tidings.language.patterns.tree import PatternWord, words_in
+from tidings.language.similarity import cosine
+from tidings.language.stems import stem
 from tidings.language.tree import (
     Comparison,
     Contains,
@@ -62,13 +63,12 @@ def marks_of(literal: Literal, event: Bindings, catalog: Catalog) -> tuple[Mark,
         case ContainsPattern(attribute, pattern):
             domain = catalog.domain_of(attribute)
             assert domain is not None
-            sought_words, language = tuple(words_in(pattern)), domain.language
-            return tuple(_words(attribute, lambda word: any(fits(one, word, language) for one in sought_words), event))
+            return tuple(_words(attribute, _finder(words_in(pattern), domain.language), event))
         case Similar(attribute, similar):
             domain = catalog.domain_of(attribute)
             assert domain is not None
-            terms, spoken = frozenset(terms_of(similar, domain.language)), domain.language
-            return tuple(_words(attribute, lambda word: not terms.isdisjoint(terms_of(word, spoken)), event))
+            alike = [PatternWord(word, "~" if domain.language else "") for word in words_of(similar)]
+            return tuple(_words(attribute, _finder(alike, domain.language), event))
         case Like(attribute, form, text):
             return tuple(_fitted(attribute, pattern_of(form, text), event))
         case In(attribute, values):
@@ -102,11 +102,32 @@ def note_of(literal: Literal, event: Bindings, catalog: Catalog) -> str:
     return f"{told}, …" if len(places) > _MOST_VALUES else told
 
 
+def _finder(sought: Iterable[PatternWord], language: str | None) -> Callable[[str], bool]:
+    """Whether a word is one of those sought: each distinct word is tested once, however many are sought."""
+    sought = frozenset(sought)
+    words = {one.word for one in sought if not one.form}
+    prefixes = {one.word for one in sought if one.form == "*"}
+    stems = {stem(one.word, language) for one in sought if one.form == "~" and language is not None}
+    lengths = sorted({len(one) for one in prefixes})
+
+    @cache
+    def is_sought(word: str) -> bool:
+        if word in words or any(word[:length] in prefixes for length in lengths):
+            return True
+        return bool(stems) and language is not None and stem(word, language) in stems
+
+    return is_sought
+
+
 def _words(attribute: str, is_sought: Callable[[str], bool], event: Bindings) -> Iterator[Mark]:
     for place, value in enumerate(event.get(attribute, ())):
-        found = 0
-        for start, end in runs_of(str(value)):
-            if any(map(is_sought, words_of(str(value)[start:end]))):
+        found, text = 0, str(value)
+        marked: dict[str, bool] = {}  # by run as it is written
+        for start, end in runs_of(text):
+            run = text[start:end]
+            if run not in marked:
+                marked[run] = any(map(is_sought, words_of(run)))
+            if marked[run]:
                 yield Mark(attribute, place, start, end)
                 found += 1
                 if found == MOST_MARKS:
@@ -117,13 +138,13 @@ def _placed(predicate: ContainsPattern, event: Bindings, catalog: Catalog) -> st
     """`'run' is word 4`, counted from 1, of each value that has some of the pattern's words."""
     domain = catalog.domain_of(predicate.attribute)
     assert domain is not None
-    sought = tuple(dict.fromkeys(words_in(predicate.pattern)))
+    is_sought = _finder(words_in(predicate.pattern), domain.language)
     values = event.get(predicate.attribute, ())
     told = []
     for number, value in enumerate(values, 1):
         where = f" of value {number}" if len(values) > 1 else ""
         for place, word in enumerate(words_of(str(value)), 1):
-            if any(fits(one, word, domain.language) for one in sought):
+            if is_sought(word):
                 told.append(f"'{word}' is word {place}{where}")
                 if len(told) > _MOST_VALUES:
                     return ", ".join((*told[:-1], "…"))

@@ -125,13 +125,16 @@ def explain(
 
 def _steps(filter: Filter, event: Bindings) -> int:
     """An upper bound: each predicate is evaluated on each value of its attributes, once alone and once together with
-    the others. Attributes compared in a cycle take the square of their values (`value_graph`)."""
+    the others; a text takes a step for every 8 characters. Attributes compared in a cycle take the square of their
+    values (`value_graph`)."""
     steps = 0
     for conjunction in filter.conjunctions:
         pairs = set()
         for literal in conjunction:
             names = attributes_of(literal)
-            steps += 2 * sum(len(event.get(name, ())) for name in names)
+            steps += 2 * sum(
+                1 + len(v) // 8 if isinstance(v, str) else 1 for name in names for v in event.get(name, ())
+            )
             if len(together := frozenset(compared(literal))) > 1:
                 pairs.add(together)
         steps += sum(max(len(event.get(name, ())) for name in pair) ** 2 for pair in _closing(pairs))

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from tidings.errors import LanguageError, StoreError
+from tidings.errors import LanguageError, SchemaError, StoreError
 from tidings.language import Filter
 from tidings.language.composites import BoundComposite
 from tidings.language.similarity import terms_of
@@ -69,13 +69,16 @@ def count_stored(store: Store, attribute: str) -> Statistics:
 
 
 def keep_counting(store: Store, stopped: threading.Event) -> None:
-    """Until stopped."""
+    """Until stopped, whatever goes wrong."""
     counter = Counting(store)
     while not stopped.wait(_PAUSE):
         try:
             counter.look()
         except (StoreError, ClockJumped) as problem:
             _log.warning("no statistics: %s", problem)
+        except Exception:
+            _log.exception("no statistics; counting begins again")
+            counter = Counting(store)
 
 
 class Counting:
@@ -103,7 +106,10 @@ class Counting:
             counts.read(store, tail)
             wanted = next_count(catalog.statistics_of(counts.attribute).texts)
             if counts.texts >= wanted:
-                _put(store, counts.statistics())
+                try:
+                    _put(store, counts.statistics())
+                except SchemaError as problem:  # until there are twice as many texts
+                    _log.warning("no statistics of %s: %s", counts.attribute, problem)
                 wanted = next_count(counts.texts)
             missing.append(wanted - counts.texts)
         self._enough = tail + min(missing)

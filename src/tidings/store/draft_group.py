@@ -18,6 +18,7 @@ from tidings.events import BrokenRule, Event, RefusedEvent, validate, write_even
 from tidings.events.validation import FARTHEST_AHEAD
 from tidings.language import Filter
 from tidings.language.composites import BoundComposite
+from tidings.language.dialects import refuse_wrong_translation
 from tidings.schema import Instant, json_form
 from tidings.schema.growth import grow
 from tidings.store import tables
@@ -275,9 +276,11 @@ class DraftGroup:
             check_text(id, "composite", composite)
             known = {name: options for name, options in self._state.profiles.items() if options}
             bound = BoundComposite.read(composite, self._state.catalog, self._accepted, profiles=known)
+            for one in bound.filters:
+                refuse_wrong_translation(one.tree, "", self._state.catalog)
             return {"composite": bound.text}
         check_text(id, "filter", filter)
-        return {"filter": Filter.parse(filter, self._state.catalog).text}
+        return {"filter": Filter.given(filter, self._state.catalog).text}
 
     def _enter(self, kind: str, body: dict[str, Any]) -> Accepted:
         """Whatever is no event: the next position, and what follows from it."""

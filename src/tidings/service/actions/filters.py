@@ -14,7 +14,7 @@ EVERYTHING = "event_type exists"
 def read_filter(text: str, store: Store) -> tuple[Filter, tuple[str, ...]]:
     """With the warnings that every way of subscribing gives. Raises LanguageError."""
     catalog = store.catalog()
-    filter = Filter.parse(text, catalog)
+    filter = Filter.given(text, catalog)
     if matches_everything(filter, catalog):
         return filter, (*filter.warnings, "this filter matches every event")
     return filter, filter.warnings
