@@ -12,11 +12,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any, NamedTuple, assert_never
 
 import numpy as np
 import numpy.typing as npt
 
+from tidings.documents.index.pool import Pool
 from tidings.documents.index.vocabulary import ANY_ATTRIBUTE, ANY_ELEMENT, Vocabulary
 from tidings.kernels.compiled import kernel
 from tidings.paths.numbers import number_of
@@ -55,31 +57,36 @@ class Arrays(NamedTuple):
     literals: npt.NDArray[np.uint8]
 
 
+_KINDS = (np.int8, np.int32, np.int32, np.int32, np.int8, np.float64, np.int64, np.int64, np.uint8)
+_LITERAL_OFFSETS = Arrays._fields.index("literal_offsets")
+
+
 class Program:
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
+        self._begin()
+
+    def _begin(self) -> None:
         self._numbers: dict[Operation, int] = {}
         self._needs: list[int] = []
         self._literals: dict[bytes, int] = {}
-        self._arrays: Arrays | None = None
+        self._columns = [Pool(kind) for kind in _KINDS]
+        self._columns[_LITERAL_OFFSETS].add(np.zeros(1, np.int64))
 
     def arrays(self) -> Arrays:
-        if self._arrays is None:
-            kind, first, second, label, flag, number = zip(*self._numbers, strict=True) if self._numbers else [()] * 6
-            offsets = np.zeros(len(self._literals) + 1, np.int64)
-            np.cumsum([len(literal) for literal in self._literals], out=offsets[1:])
-            self._arrays = Arrays(
-                np.array(kind, np.int8),
-                np.array(first, np.int32),
-                np.array(second, np.int32),
-                np.array(label, np.int32),
-                np.array(flag, np.int8),
-                np.array(number, np.float64),
-                np.array(self._needs, np.int64),
-                offsets,
-                np.frombuffer(b"".join(self._literals), np.uint8),
-            )
-        return self._arrays
+        """Only what was added since the last call is written."""
+        *fields, needs, ends, literals = self._columns
+        known = len(needs)
+        if known < len(self._numbers):
+            for column, values in zip(fields, zip(*islice(self._numbers, known, None), strict=True), strict=True):
+                column.add(np.array(values, column.array.dtype))
+            needs.add(np.array(self._needs[known:], np.int64))
+        known = len(ends) - 1
+        if known < len(self._literals):
+            texts = list(islice(self._literals, known, None))
+            ends.add(ends.array[-1] + np.cumsum([len(text) for text in texts]))
+            literals.add(np.frombuffer(b"".join(texts), np.uint8))
+        return Arrays(*(column.array for column in self._columns))
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -94,7 +101,7 @@ class Program:
     def keep(self, needed: npt.NDArray[np.bool_], labels: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Drops all others. `labels`: by old label, the new one. Returns the same of operations; -1 stays -1."""
         before, literals = list(self._numbers), list(self._literals)
-        self._numbers, self._needs, self._literals, self._arrays = {}, [], {}, None
+        self._begin()
         numbers = np.full(len(before) + 1, NOTHING, np.int64)
         for number in np.flatnonzero(needed).tolist():
             kind, first, second, label, flag, bound = before[number]
@@ -115,7 +122,6 @@ class Program:
         number = self._numbers.setdefault(operation, known)
         if number == known:
             self._needs.append(self._needed(operation))
-            self._arrays = None
         return number
 
     def _needed(self, operation: Operation) -> int:
@@ -177,11 +183,7 @@ class Program:
         return self._bytes(text.encode())
 
     def _bytes(self, text: bytes) -> int:
-        known = len(self._literals)
-        number = self._literals.setdefault(text, known)
-        if number == known:
-            self._arrays = None
-        return number
+        return self._literals.setdefault(text, len(self._literals))
 
 
 @kernel

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy.typing as npt
 
 from tidings.documents.index.evaluate import number
 from tidings.documents.index.keys import EQUALS, EXISTS, SELF, Key
+from tidings.documents.index.pool import Pool
 from tidings.documents.names import SEED
 from tidings.documents.tokenizer import Nodes
 from tidings.kernels.compiled import kernel
@@ -43,10 +45,16 @@ class Values(NamedTuple):
 
 class Texts:
     def __init__(self) -> None:
+        self._begin()
+
+    def _begin(self) -> None:
         self._numbers: dict[tuple[int, bytes], int] = {}
         self._longest: dict[int, int] = {}
         self._compared: set[int] = set()
-        self._table: TextTable | None = None
+        self._hash, self._label = Pool(np.int64), Pool(np.int32)
+        self._offsets, self._text = Pool(np.int64), Pool(np.uint8)
+        self._offsets.add(np.zeros(1, np.int64))
+        self._slots = np.zeros(2, np.int32)
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -60,7 +68,6 @@ class Texts:
         known = len(self._numbers)
         found = self._numbers.setdefault((key.label, key.text), known)
         if found == known:
-            self._table = None
             self._longest[key.label] = max(len(key.text), self._longest.get(key.label, -1))
         return found
 
@@ -74,7 +81,7 @@ class Texts:
         """Drops all other texts, and labels that are no longer compared with numbers. `labels`: by old label, the new
         one. Returns the same of texts."""
         before = list(self._numbers)
-        self._numbers, self._longest, self._table = {}, {}, None
+        self._begin()
         self._compared = set(labels[compared].tolist())
         numbers = np.full(len(before) + 1, -1, np.int64)
         for place in np.unique(texts).tolist():
@@ -95,19 +102,20 @@ class Texts:
         return values
 
     def _built(self) -> TextTable:
-        if self._table is None:
-            texts = [text for _, text in self._numbers]
-            offsets = np.zeros(len(texts) + 1, np.int64)
-            np.cumsum([len(text) for text in texts], out=offsets[1:])
-            self._table = TextTable(
-                np.zeros(1 << (2 * len(texts) + 1).bit_length(), np.int32),
-                np.empty(len(texts), np.int64),
-                np.array([label for label, _ in self._numbers], np.int32),
-                offsets,
-                np.frombuffer(b"".join(texts) or b"\0", np.uint8),
-            )
-            fill(self._table, SEED)
-        return self._table
+        """Only what was added since the last call is written, unless the slots get scarce."""
+        known = len(self._label)
+        if known < len(self._numbers):
+            labels, texts = zip(*islice(self._numbers, known, None), strict=True)
+            self._label.add(np.array(labels, np.int32))
+            self._offsets.add(self._offsets.array[-1] + np.cumsum([len(text) for text in texts]))
+            self._text.add(np.frombuffer(b"".join(texts), np.uint8))
+            self._hash.add(np.empty(len(texts), np.int64))
+            if 2 * len(self._numbers) > len(self._slots):
+                self._slots = np.zeros(1 << (2 * len(self._numbers) + 1).bit_length(), np.int32)
+                known = 0
+        table = TextTable(self._slots, *(pool.array for pool in (self._hash, self._label, self._offsets, self._text)))
+        fill(table, known, SEED)
+        return table
 
 
 @kernel
@@ -161,9 +169,10 @@ def found(table: Any, hash: Any, label: Any, text: Any, start: Any, stop: Any) -
 
 
 @kernel
-def fill(table: Any, seed: Any) -> None:
+def fill(table: Any, first: Any, seed: Any) -> None:
+    """Puts the texts from the first one on into slots."""
     mask = len(table.slots) - 1
-    for known in range(len(table.hash)):
+    for known in range(first, len(table.hash)):
         hash = hash_of(table.text, table.offsets[known], table.offsets[known + 1], seed)
         table.hash[known] = hash
         slot = home_of(hash, table.label[known], mask)
