@@ -79,6 +79,7 @@ def on_answer(server: Server, neighbour: str, answer: HeartbeatAnswer) -> None:
     link = server.links[neighbour]
     if answer.version.incarnation != server.incarnation or answer.sent <= link.answered:
         return  # late, doubled, or for an earlier life
+    orders.on_heartbeat_answer(server, link, answer)
     link.answered, link.unanswered = answer.sent, 0
     if link.answering_since is None:
         link.answering_since = server.now
@@ -136,8 +137,9 @@ def on_states(server: Server, neighbour: str, states: tuple[tuple[str, LinkState
 
 
 def on_heartbeat(server: Server, neighbour: str, beat: Heartbeat) -> None:
-    server.send(neighbour, HeartbeatAnswer(beat.version, beat.sent))
-    if not orders.on_heartbeat(server, neighbour, beat):
+    agrees = orders.on_heartbeat(server, neighbour, beat)
+    server.send(neighbour, HeartbeatAnswer(beat.version, beat.sent, server.schema, not agrees))
+    if not agrees:
         return
     _heard_of_itself(server, beat.known.get(server.name, UNHEARD))
     if server.left:

@@ -47,6 +47,7 @@ class LinkLife:
     answering_since: float | None = None
     alive: bool = False
     conflict: bool = False  # the neighbour's orders are not ours
+    level: bool = False  # since this server started: the neighbour has no orders that this server lacks
     deaths: list[float] = field(default_factory=list)
 
 
