@@ -1,11 +1,13 @@
 """The home orders growth; all others have a beginning of its log."""
 
+import pytest
+
 from tests.overlay.networks import Recording, assert_kept, network, server
 from tidings.overlay.machine import receive
-from tidings.overlay.messages import From, Granted, Heartbeat, Left, Refused, Request, TakeHome
+from tidings.overlay.messages import From, Granted, Heartbeat, HeartbeatAnswer, Left, Refused, Request, TakeHome
 from tidings.overlay.simulation.network import Network, Step
 from tidings.overlay.simulation.ranges import Range
-from tidings.overlay.values import UNHEARD, Growth, Rule, StrikeOff, Succeed
+from tidings.overlay.values import UNHEARD, Growth, Rule, StrikeOff, Succeed, Version
 
 LINE = {("a", "b"): 10.0, ("b", "c"): 10.0}
 
@@ -140,6 +142,17 @@ def test_a_home_waits_for_whatever_a_neighbour_has_more() -> None:
     beat(made, "b", Rule(1, "b"), 1)
     receive(server(made, "b"), grow("one"), made.now + 0.2)
     assert server(made, "b").durable.orders == []
+
+
+@pytest.mark.parametrize(("schema", "conflict", "ordered"), [(1, False, 0), (1, True, 1), (0, False, 1)])
+def test_what_the_answer_to_a_heartbeat_says_of_the_log(schema: int, conflict: bool, ordered: int) -> None:
+    made = network(LINE, [(1, "command", "b", TakeHome())], 20)
+    one = server(made, "b")
+    one.links["a"].level = False
+    answer = HeartbeatAnswer(Version(one.incarnation, 0), one.now, schema, conflict)
+    receive(one, From("a", answer), one.now + 0.1)
+    receive(one, grow("one"), one.now + 0.1)
+    assert len(one.durable.orders) == ordered
 
 
 def test_a_server_becomes_the_home_only_with_the_log_of_the_last() -> None:

@@ -142,7 +142,9 @@ def on_heartbeat(server: Server, neighbour: str, beat: Heartbeat) -> bool:
         return False
     if ahead:
         link.level = False
-    elif beat.rule > server.durable.rule:  # only with the log that the rule was made with
+    elif beat.rule > server.durable.rule and _is_near(
+        server, beat.rule.term
+    ):  # only with the log that the rule was made with
         server.write(Ruled(beat.rule))
     if beat.schema < server.schema:
         _send(server, neighbour, beat.schema)
@@ -159,9 +161,16 @@ def on_heartbeat_answer(server: Server, link: LinkLife, answer: HeartbeatAnswer)
         link.conflict = answer.conflict
 
 
+def _is_near(server: Server, term: int) -> bool:
+    """Each term is an operator's command: a home that is many terms on is not believed, or nobody could succeed it."""
+    return term <= server.durable.rule.term + server.limits.terms
+
+
 def on_orders(server: Server, message: Orders) -> None:
     if message.start > server.schema or server.digests[message.start] != message.digest:
         return  # a later piece than fits, or of another log
+    if not all(_is_near(server, order.term) for _, order in message.orders if isinstance(order, Succeed)):
+        return
     known = server.schema - message.start
     if message.orders[:known] == tuple(server.durable.orders[message.start :]) and len(message.orders) > known:
         _store(server, message.orders[known:])

@@ -128,6 +128,12 @@ class Server:
         """Answers to another life are ignored."""
         return Version(self.incarnation, self.moved_in)
 
+    @property
+    def latest(self) -> int:
+        """The last incarnation that is believed. Whoever is told a later one could not go above it in its lifetime;
+        below it, even clocks that were never set are far enough, and a server goes above what it hears of itself."""
+        return int(self.now * 1000) + self.limits.ahead
+
     def next_version(self) -> Version:
         self.number += 1
         return Version(self.incarnation, self.number)
