@@ -70,12 +70,12 @@ class Admitted:
         if self._of != (version, catalog.version):
             self._filters = [Filter.parse(one.filter, catalog) for one in advertisements(connection)]
             self._of, self._catalog = (version, catalog.version), catalog
-        from tidings.matching.naive import matches  # few servers need it
+        from tidings.matching.choice import matches  # few servers need it
 
         filters = self._filters
 
         def admits(event: Event, accepted: Instant) -> bool:
             bindings = event.bindings(accepted)
-            return any(matches(one.tree, bindings, catalog) for one in filters)
+            return any(matches(one.conjunctions, bindings, catalog) for one in filters)
 
         return admits
