@@ -279,7 +279,7 @@ _OVERLAY = (
     ("any number of a head", "repair.py", " or head.incarnation > latest:", ":"),
     ("any number of a mark", "repair.py", "for one in (answer.mark, *(event.stamp for event in answer.events))", "for one in ()"),
     ("any number of an event", "forwarding.py", "if any(event.stamp.incarnation > server.latest for event in message.events):", "if False:"),
-    ("any number of an offer", "moves.py", "if any(one.incarnation > server.latest for", "if any(False for"),
+    ("any number of an offer", "moves.py", "if any(number > server.latest for number in numbers):", "if False:"),
     ("any number of an interest", "interests.py", "if interest.version.incarnation > server.latest:", "if False:"),
     ("any term", "orders.py", "return term <= server.durable.rule.term + server.limits.terms", "return True"),
     ("twins stay", "links.py", "if len(server.renumbered) > server.limits.renumberings:", "if False:"),
