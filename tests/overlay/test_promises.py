@@ -111,10 +111,12 @@ def test_a_crash_between_any_two_writes(victim: str) -> None:
     line = {("a", "b"): 10.0, ("b", "c"): 10.0}
     steps = [(8, "subscribe", "a", "wish", Range(0, 9)), (20, "cut", ("a", "b")), (40, "heal", ("a", "b"))]
     steps += [(15 + 5 * place, "publish", "c", f"{place}", place) for place in range(8)]
-    steps += [(30, "move", "a", "wish", "b")]
+    steps += [(50, "move", "a", "wish", "b"), (75, "move", "a", "wish", "b")]  # the client repeats it, or is refused
     for writes in range(12):
         crash = [(12, "crash_within", victim, writes), (60, "crash", victim), (61, "heal_all")]
-        assert_kept(network(line, [*steps, *crash], 100))
+        made = network(line, [*steps, *crash], 100)
+        assert_kept(made)
+        assert [name for name, host in made.hosts.items() if host.disk.subscriptions] == ["b"]
 
 
 def test_receive_behaves_as_a_pure_function() -> None:
