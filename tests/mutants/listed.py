@@ -271,13 +271,22 @@ _EVENTS = (
 )  # fmt: skip
 
 _O = "tests/overlay/"
-_RULES = tuple(f"{_O}test_{name}.py" for name in ("rules", "links", "orders", "cases"))
+_RULES = tuple(f"{_O}test_{name}.py" for name in ("rules", "links", "orders", "absurd_numbers", "cases"))
 _OVERLAY = (
     ("alive at once", "links.py", "if now - link.answering_since >= wait:", "if True:"),
     ("never dead", "links.py", "if link.unanswered >= timing.most_unanswered or link.conflict:", "if link.conflict:"),
     ("deaths do not count", "links.py", "timing.revival * 2 ** len(link.deaths)", "timing.revival"),
     ("replayed announcements", "links.py", "if known is None or state.version > known.version:", "if True:"),
-    ("restored, not renumbered", "links.py", "if version <= server.states[server.name].version:", "if True:"),
+    ("restored, not renumbered", "links.py", "if not is_later or told > server.latest:", "if True:"),
+    ("any later number of its own", "links.py", "if not is_later or told > server.latest:", "if not is_later:"),
+    ("later heads of its own", "links.py", " or head > server.heads[server.name]", ""),
+    ("any number of a link state", "links.py", " and state.version.incarnation <= server.latest:", ":"),
+    ("any number of a head", "repair.py", " or head.incarnation > latest:", ":"),
+    ("any number of a mark", "repair.py", "for one in (answer.mark, *(event.stamp for event in answer.events))", "for one in ()"),
+    ("any number of an event", "forwarding.py", "if any(event.stamp.incarnation > server.latest for event in message.events):", "if False:"),
+    ("any number of an offer", "moves.py", "if any(number > server.latest for number in numbers):", "if False:"),
+    ("any number of an interest", "interests.py", "if interest.version.incarnation > server.latest:", "if False:"),
+    ("any term", "orders.py", "return term <= server.durable.rule.term + server.limits.terms", "return True"),
     ("twins stay", "links.py", "if len(server.renumbered) > server.limits.renumberings:", "if False:"),
     ("other identities", "links.py", "if state.identity != server.identity:", "if False:"),
     ("nobody sends what others lack", "links.py", "        if lacking:", "        if False:"),
@@ -304,7 +313,12 @@ _OVERLAY = (
     ("marks of an earlier incarnation", "durable.py", "return min(mark.position, *later, mark.position)", "return mark.position"),
     ("granted before anybody has it", "orders.py", "if place <= server.stored_elsewhere or server.links.keys() <= server.struck_off:", "if True:"),
     ("a repetition is ordered again", "orders.py", "if asked.request not in places:", "if True:"),
-    ("logs that strayed", "orders.py", "link.conflict = strayed or", "link.conflict ="),
+    ("logs that strayed", "orders.py", "link.conflict = server.digests[beat.schema] != beat.digest", "link.conflict = False"),
+    ("a home without the last one's log", "orders.py", "    elif beat.rule > server.durable.rule and", "    if beat.rule > server.durable.rule and"),
+    ("a restored home orders at once", "orders.py", "if missing := _not_level(server, order):", "if missing := []:"),
+    ("any answer is enough", "orders.py", "    link.level = answer.conflict or not ahead", "    link.level = True"),
+    ("a longer log is overlooked", "orders.py", "        link.level = False", "        pass"),
+    ("another log holds up the home", "orders.py", "    link.level = answer.conflict or not ahead", "    link.level = not ahead"),
     ("the home orders anything", "orders.py", "if reason := server.refuses(order):", "if reason := '':"),
     ("marks are not lowered by a move", "moves.py", "min(mark, own.get(name, mark))", "own.get(name, mark)"),
     ("a probe does not wait", "settling.py", "held.version < probe.version", "False"),

@@ -16,7 +16,7 @@ ORDERS = (
 )
 MESSAGES: list[m.Message] = [
     m.Heartbeat(VERSION, 1.5, {"a": VERSION}, {"a": STAMP}, VERSION, v.Rule(1, "a"), 3, "digest"),
-    m.HeartbeatAnswer(VERSION, 1.5),
+    m.HeartbeatAnswer(VERSION, 1.5, 3, True),
     m.LinkStates((("a", v.LinkState("identity", VERSION, (("b", 2.0),))),)),
     m.Posted(v.Interest(VERSION, ("price < 5",), ("price > 1",), 2)),
     m.Taken(VERSION),

@@ -29,16 +29,22 @@ class Recording(Network):
         super().send(sender, receiver, message)
 
 
-class Watching(Recording):
-    """Looks at marks and schemas after every transaction that changes them."""
+class Logged(Recording):
+    """Looks at the log of orders after every transaction that changes it."""
 
     def _store(self, host: Host, change: Change) -> None:
         super()._store(host, change)
-        match change:
-            case Marked() | Arrived() | Journaled(_, _, Stamp()):
-                _assert_marks(self)
-            case Ordered():
-                assert_prefixes(self)
+        if isinstance(change, Ordered):
+            assert_prefixes(self)
+
+
+class Watching(Logged):
+    """Looks at marks, too."""
+
+    def _store(self, host: Host, change: Change) -> None:
+        super()._store(host, change)
+        if isinstance(change, Marked | Arrived) or (isinstance(change, Journaled) and change.mark is not None):
+            _assert_marks(self)
 
 
 def network(links: Topology, steps: list[Step], until: float, timing: Timing = QUICK, seed: int = 1) -> Recording:

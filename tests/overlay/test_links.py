@@ -41,7 +41,7 @@ def test_a_late_answer_does_not_count() -> None:
     one = server(made, "a")
     one.links["b"].unanswered = 3
     for version, sent in ((Version(one.incarnation + 1, 0), 30.0), (Version(one.incarnation, 0), 1.0)):
-        receive(one, From("b", HeartbeatAnswer(version, sent)), 31.0)
+        receive(one, From("b", HeartbeatAnswer(version, sent, 0)), 31.0)
         assert one.links["b"].unanswered == 3
 
 

@@ -5,16 +5,16 @@ import random
 
 import networkx
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from tests.overlay.networks import QUICK, Watching, assert_kept, choose, journaled, network, server, trial
+from tests.overlay.networks import QUICK, Logged, Watching, assert_kept, choose, journaled, network, server, trial
 from tidings.overlay.machine import receive
 from tidings.overlay.messages import From, Granted, Publish, Request, Subscribe, Tick
 from tidings.overlay.simulation.faults import FAULTS, history, play
 from tidings.overlay.simulation.network import Weather
 from tidings.overlay.simulation.ranges import Range, Ranges
-from tidings.overlay.values import Distribution, Growth
+from tidings.overlay.values import Distribution, Growth, Succeed
 
 SEEDS = st.integers(0, 2**32)
 DISTRIBUTIONS = st.sampled_from(("events", "subscriptions", "advertisements"))
@@ -73,6 +73,28 @@ def test_schemas_are_prefixes_of_the_homes_and_equal_in_the_end(seed: int) -> No
     assert granted
 
 
+@settings(few, max_examples=5)
+@example(14)  # forks where a restored home orders at once,
+@example(84)  # and this where a server becomes the home before it has the log
+@given(SEEDS)
+def test_the_log_never_forks_though_servers_are_restored_and_homes_change(seed: int) -> None:
+    chosen = random.Random(seed)
+    told = history(seed, ("cut", "crash", "partition"))
+    made = Logged(told.links, Ranges(), seed, weather=Weather(0.1, 0.1), timing=QUICK)
+    choose(made, "subscriptions")
+    names = list(made.hosts)
+    orders = [Growth(f"growth {number}") for number in range(12)] + [Succeed(chosen.choice(names)) for _ in range(12)]
+    for number, order in enumerate(orders):
+        asked = Request(f"request {number}", order)
+        made.plan([(chosen.uniform(5, 110), "command", chosen.choice(names), asked)])
+    saved, restored = chosen.uniform(10, 90), chosen.choice(names)
+    made.plan([(saved, "back_up", restored), (saved + chosen.uniform(1, 20), "restore", restored)])
+    play(made, told)
+    made.weather = Weather()
+    made.run(made.now + 40)
+    assert len({tuple(host.disk.orders) for host in made.hosts.values()}) == 1
+
+
 @few
 @given(SEEDS)
 def test_the_tree_is_the_minimum_spanning_tree(seed: int) -> None:
@@ -89,10 +111,12 @@ def test_a_crash_between_any_two_writes(victim: str) -> None:
     line = {("a", "b"): 10.0, ("b", "c"): 10.0}
     steps = [(8, "subscribe", "a", "wish", Range(0, 9)), (20, "cut", ("a", "b")), (40, "heal", ("a", "b"))]
     steps += [(15 + 5 * place, "publish", "c", f"{place}", place) for place in range(8)]
-    steps += [(30, "move", "a", "wish", "b")]
+    steps += [(50, "move", "a", "wish", "b"), (75, "move", "a", "wish", "b")]  # the client repeats it, or is refused
     for writes in range(12):
         crash = [(12, "crash_within", victim, writes), (60, "crash", victim), (61, "heal_all")]
-        assert_kept(network(line, [*steps, *crash], 100))
+        made = network(line, [*steps, *crash], 100)
+        assert_kept(made)
+        assert [name for name, host in made.hosts.items() if host.disk.subscriptions] == ["b"]
 
 
 def test_receive_behaves_as_a_pure_function() -> None:

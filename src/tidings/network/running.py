@@ -82,8 +82,8 @@ class Asked:
                 if force or not self._node.server.durable.rule.home:
                     self._node.command(m.TakeHome())
                 return self._node.server.durable.rule.home
-            case "home", []:
-                return self._node.server.durable.rule.home
+            case "home", []:  # a linked server has one, though it may not have heard from it yet
+                return bool(self._node.server.durable.rule.home or self._node.server.links)
             case "advertisements", []:
                 self._node.follow_changes()
                 self._node.read_advertisements()

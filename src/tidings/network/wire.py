@@ -69,7 +69,7 @@ def _written(message: m.Message) -> tuple[str, object]:
             members = (message.version, message.sent, message.known, message.heads, message.holds, message.rule)
             return "heartbeat", (*members, message.schema, message.digest)
         case m.HeartbeatAnswer():
-            return "beaten", (message.version, message.sent)
+            return "beaten", (message.version, message.sent, message.schema, message.conflict)
         case m.LinkStates(states):
             return "states", ([(name, one.identity, one.version, one.weights) for name, one in states],)
         case m.Posted(interest):
@@ -134,7 +134,7 @@ def _message(kind: str, got: Any) -> m.Message:
             rule, holds = v.Rule(*got.rule), v.Version(*got.holds)
             return m.Heartbeat(v.Version(*got.version), got.sent, known, heads, holds, rule, got.schema, got.digest)
         case "beaten":
-            return m.HeartbeatAnswer(v.Version(*got.version), got.sent)
+            return m.HeartbeatAnswer(v.Version(*got.version), got.sent, got.schema, got.conflict)
         case "states":
             return m.LinkStates(tuple((one.name, _state(one)) for one in got.states))
         case "posted":

@@ -42,6 +42,8 @@ class Heartbeat(msgspec.Struct, array_like=True):
 class Beaten(msgspec.Struct, array_like=True):
     version: Numbers
     sent: float
+    schema: Count
+    conflict: bool
 
 
 class State(msgspec.Struct, array_like=True):

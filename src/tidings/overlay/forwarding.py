@@ -42,6 +42,8 @@ def _advertised(server: Server, content: object) -> bool:
 def on_events(server: Server, neighbour: str, message: Events) -> None:
     if any(event.schema > server.schema for event in message.events):
         return  # not understood yet: sent again until acknowledged
+    if any(event.stamp.incarnation > server.latest for event in message.events):
+        return
     interests.follow_own(server)
     known = server.durable.journal.known(event.key for event in message.events)
     new: dict[Key, Event] = {}

@@ -76,6 +76,8 @@ def on_posted(server: Server, neighbour: str, interest: Interest) -> None:
     held = server.held.get(neighbour)
     if (held and interest.version <= held.version) or interest.schema > server.schema:
         return  # older, or not yet understood: it is sent again until a heartbeat says that it is held
+    if interest.version.incarnation > server.latest:
+        return
     interest = replace(
         interest,
         filters=_bounded(server, interest.filters),

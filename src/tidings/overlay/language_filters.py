@@ -8,7 +8,7 @@ from tidings.events.event import Bindings
 from tidings.language import Filter, covers, overlaps
 from tidings.language.analysis.constraints import Constraints, constraints_of
 from tidings.language.ranges import attribute_space
-from tidings.matching.naive import matches
+from tidings.matching.choice import matches
 from tidings.overlay import values
 from tidings.overlay.filters import Filters
 from tidings.schema.catalog import Catalog
@@ -31,7 +31,7 @@ class LanguageFilters(Filters):
     def matches(self, filter: values.Filter, content: object) -> bool:
         assert isinstance(content, dict)
         bindings: Bindings = content
-        return matches(_filter(filter).tree, bindings, self._catalog)
+        return matches(_filter(filter).conjunctions, bindings, self._catalog)
 
     def text(self, filter: values.Filter) -> str:
         return _filter(filter).text

@@ -9,7 +9,7 @@ from tidings.overlay.durable import Renumbered
 from tidings.overlay.messages import Heartbeat, HeartbeatAnswer, LinkStates
 from tidings.overlay.server import LinkLife, Server
 from tidings.overlay.tree import first_hops, mutual_links, spanning_tree
-from tidings.overlay.values import UNHEARD, LinkState, Stamp, Version
+from tidings.overlay.values import BEGINNING, UNHEARD, LinkState, Stamp, Version
 
 _MINUTE = 60.0
 
@@ -79,6 +79,7 @@ def on_answer(server: Server, neighbour: str, answer: HeartbeatAnswer) -> None:
     link = server.links[neighbour]
     if answer.version.incarnation != server.incarnation or answer.sent <= link.answered:
         return  # late, doubled, or for an earlier life
+    orders.on_heartbeat_answer(server, link, answer)
     link.answered, link.unanswered = answer.sent, 0
     if link.answering_since is None:
         link.answering_since = server.now
@@ -125,7 +126,7 @@ def on_states(server: Server, neighbour: str, states: tuple[tuple[str, LinkState
                 server.leave(f"another server is named {name}")
                 return
             _heard_of_itself(server, state.version)
-        elif name not in server.struck_off:
+        elif name not in server.struck_off and state.version.incarnation <= server.latest:
             known = server.states.get(name)
             if known is None or state.version > known.version:
                 server.states[name] = state
@@ -136,10 +137,11 @@ def on_states(server: Server, neighbour: str, states: tuple[tuple[str, LinkState
 
 
 def on_heartbeat(server: Server, neighbour: str, beat: Heartbeat) -> None:
-    server.send(neighbour, HeartbeatAnswer(beat.version, beat.sent))
-    if not orders.on_heartbeat(server, neighbour, beat):
+    agrees = orders.on_heartbeat(server, neighbour, beat)
+    server.send(neighbour, HeartbeatAnswer(beat.version, beat.sent, server.schema, not agrees))
+    if not agrees:
         return
-    _heard_of_itself(server, beat.known.get(server.name, UNHEARD))
+    _heard_of_itself(server, beat.known.get(server.name, UNHEARD), beat.heads.get(server.name, BEGINNING))
     if server.left:
         return
     repair.hear(server, beat.heads)
@@ -150,15 +152,17 @@ def on_heartbeat(server: Server, neighbour: str, beat: Heartbeat) -> None:
     interests.on_holds(server, neighbour, beat.holds)
 
 
-def _heard_of_itself(server: Server, version: Version) -> None:
-    """Under a later number than its own: it was restored, or has a twin."""
-    if version <= server.states[server.name].version:
+def _heard_of_itself(server: Server, version: Version, head: Stamp = BEGINNING) -> None:
+    """Under a later number or head than its own: it was restored, or has a twin, or somebody lies."""
+    told = max(version.incarnation, head.incarnation)
+    is_later = version > server.states[server.name].version or head > server.heads[server.name]
+    if not is_later or told > server.latest:
         return
     server.renumbered = [*(at for at in server.renumbered if server.now - at < _MINUTE), server.now]
     if len(server.renumbered) > server.limits.renumberings:
         server.leave("another server has its name and identity")
         return
-    server.write(Renumbered(version.incarnation + 1))
+    server.write(Renumbered(max(told, server.incarnation) + 1))
     server.heads[server.name] = Stamp(server.incarnation, server.durable.journal.position)
     server.posted.clear()  # they are numbered by the old incarnation
     server.stale_interests = True

@@ -28,6 +28,8 @@ class Heartbeat:
 class HeartbeatAnswer:
     version: Version
     sent: float
+    schema: int  # how many orders the answerer has
+    conflict: bool = False  # the answerer's orders are not the sender's
 
 
 @dataclass(frozen=True, slots=True)

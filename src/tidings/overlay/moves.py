@@ -46,6 +46,9 @@ def on_move_in(server: Server, offer: MoveIn) -> None:
     """The marks fall to where the old server's were; answers that were asked for before must not raise them."""
     if offer.schema > server.schema or _waits(server, offer):
         return  # offered again
+    numbers = (offer.version.incarnation, *(mark.incarnation for _, mark in offer.marks))
+    if any(number > server.latest for number in numbers):
+        return
     place = offer.giver, offer.subscription
     if offer.version > server.arrived.get(place, UNHEARD):
         server.arrived[place] = offer.version

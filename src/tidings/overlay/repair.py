@@ -16,10 +16,10 @@ def hear(server: Server, heads: Mapping[str, Stamp]) -> None:
     lost its mark, at its beginning."""
     if heads == server.heads:
         return
-    marks = server.durable.marks
+    marks, latest = server.durable.marks, server.latest
     first = []
     for origin, head in heads.items():
-        if origin == server.name or origin in server.struck_off:
+        if origin == server.name or origin in server.struck_off or head.incarnation > latest:
             continue
         if head > server.heads.get(origin, BEGINNING):
             server.heads[origin] = head
@@ -83,6 +83,8 @@ def on_ask(server: Server, ask: Ask) -> None:
 
 def on_answer(server: Server, answer: Answer) -> None:
     if answer.life != server.life or any(event.schema > server.schema for event in answer.events):
+        return
+    if any(one.incarnation > server.latest for one in (answer.mark, *(event.stamp for event in answer.events))):
         return
     known = server.durable.journal.known(event.key for event in answer.events)
     new: dict[Key, Event] = {}

@@ -47,6 +47,7 @@ class LinkLife:
     answering_since: float | None = None
     alive: bool = False
     conflict: bool = False  # the neighbour's orders are not ours
+    level: bool = False  # since this server started: the neighbour has no orders that this server lacks
     deaths: list[float] = field(default_factory=list)
 
 
@@ -126,6 +127,12 @@ class Server:
     def life(self) -> Version:
         """Answers to another life are ignored."""
         return Version(self.incarnation, self.moved_in)
+
+    @property
+    def latest(self) -> int:
+        """The last incarnation that is believed. Whoever is told a later one could not go above it in its lifetime;
+        below it, even clocks that were never set are far enough, and a server goes above what it hears of itself."""
+        return int(self.now * 1000) + self.limits.ahead
 
     def next_version(self) -> Version:
         self.number += 1

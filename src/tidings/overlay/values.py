@@ -136,3 +136,5 @@ class Limits:
     passed: int = 20_000  # events remembered as passed on
     hops: int = 1000  # of a message that is routed
     renumberings: int = 5  # within a minute: more mean a twin
+    ahead: int = 100 * 366 * 86_400_000  # ms: an incarnation further ahead of the clock is not believed
+    terms: int = 1_000  # nor a home that many terms after the last

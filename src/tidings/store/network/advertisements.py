@@ -110,12 +110,12 @@ class Admitted:
         known, known_catalog, parsed = self._known
         if (known, known_catalog.version) != (number, catalog.version):
             raise Outdated
-        from tidings.matching.naive import matches  # few servers need it
+        from tidings.matching.choice import matches  # few servers need it
 
         filters = list(parsed.values())
 
         def admits(event: Event, accepted: Instant) -> bool:
             bindings = event.bindings(accepted)
-            return any(matches(one.tree, bindings, catalog) for one in filters)
+            return any(matches(one.conjunctions, bindings, catalog) for one in filters)
 
         return admits
