@@ -247,7 +247,7 @@ class BoxMatcher(Algorithm):
         if self._one_event.catalog is not self.catalog:
             self._one_event = OneEvent(self.catalog)
         at = FIRST_POSITION if position is None else position
-        found = self._one_event.match(event, at, self._in_use(at), len(self.spans))
+        found = self._one_event.match(event, at, self._in_use(at), len(self.spans), self._filter)
         if isinstance(found, Event):  # it needs a second look, which only batches do
             return self._match(EventBatch.of([found], self.catalog, at)).numbers
         return found

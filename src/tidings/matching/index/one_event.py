@@ -1,8 +1,8 @@
 """One event per call: from JSON or a dict straight to ordinals and the kernel, without Arrow.
 
 Used by `BoxMatcher.match_one`. A quick check validates an event, or `validate` if in doubt. Its values become a row of
-ordinals for each segment, and the kernel of batches matches this row. An event that needs a second look is left to
-batches."""
+ordinals for each segment, and the kernel of batches matches this row. Matches that it leaves open, such as those of
+patterns, are verified one by one. An event that needs a second look is left to batches."""
 
 from __future__ import annotations
 
@@ -15,11 +15,14 @@ from typing import Any, NamedTuple, assert_never
 import numpy as np
 import numpy.typing as npt
 
-from tidings.events import Event, validate
+from tidings.events import Event, EventBatch, validate
 from tidings.events.quick_look import Bound, GivenEvent, QuickLook, raw_event
+from tidings.language import Filter
 from tidings.language.relations import GREATER, LESS, SAME, UNRELATED
 from tidings.language.words import words_of
+from tidings.matching.algorithm import Matches
 from tidings.matching.boxes.box import WORD_ROLES
+from tidings.matching.boxes.box_table import RELATED
 from tidings.matching.boxes.choices import no_choices
 from tidings.matching.boxes.dimension import UNBOUND, Dimension
 from tidings.matching.boxes.event_table import SEVERAL, EventTable, no_texts
@@ -27,11 +30,14 @@ from tidings.matching.boxes.terms import finder
 from tidings.matching.index import native
 from tidings.matching.index.segment import Restriction, Segment
 from tidings.matching.spans import Numbers
+from tidings.matching.verified import verified
 from tidings.schema.catalog import Catalog
 from tidings.schema.domain import Domain, Kind
+from tidings.schema.values import Place
 
 _NO_NUMBERS = np.zeros(0, np.int32)
-_COMPUTED = ("ahead", "latitude", "longitude", "similar")
+_DEGREES = ("latitude", "longitude")
+_MOST_OPEN = 50  # matches of one event to verify: some 0.05 ms each; a batch of one takes 1 to 3 ms
 _MOST_MARKS = 2**31 - 2
 _NOTHING = {
     native.ORDINAL: int(UNBOUND),
@@ -71,7 +77,9 @@ class OneEvent:
         self._stamp = np.zeros(0, np.int32)
         self._mark = 0
 
-    def match(self, given: GivenEvent, position: int, segments: Segments, numbers: int) -> Numbers | Event:
+    def match(
+        self, given: GivenEvent, position: int, segments: Segments, numbers: int, filter_of: Callable[[int], Filter]
+    ) -> Numbers | Event:
         """The numbers that match, or the event itself if it needs a second look. `segments` are those in use; `numbers`
         is how many there are. Raises RefusedEvent."""
         raw = raw_event(given)
@@ -81,7 +89,7 @@ class OneEvent:
             bound = [(name, values[0] if len(values) == 1 else values) for name, values in raw.bindings().items()]
         if len(self._segments) > len(segments):
             self._segments = {one: self._segments[one] for one, _ in segments if one in self._segments}
-        found = []
+        found, open = [], False
         for segment, restriction in segments:
             one = self._segments.get(segment)
             if one is None:
@@ -92,7 +100,15 @@ class OneEvent:
             if segment.repeats or len(restriction.start):
                 count = self._allowed(one, count, position, restriction, numbers)
             found.append(one.row.out[:count])
-        return found[0].copy() if len(found) == 1 else np.concatenate([_NO_NUMBERS, *found])
+            open |= one.open
+        joined = found[0].copy() if len(found) == 1 else np.concatenate([_NO_NUMBERS, *found])
+        if not open:
+            return joined
+        event, verify = raw if isinstance(raw, Event) else validate(raw, self.catalog), joined < 0
+        if np.count_nonzero(verify) > _MOST_OPEN:
+            return event
+        matches = Matches(np.array([0, len(joined)]), np.where(verify, ~joined, joined))
+        return verified(matches, verify, EventBatch.of([event], self.catalog, position), filter_of).numbers
 
     def _allowed(self, one: OneSegment, count: int, position: int, restriction: Restriction, numbers: int) -> int:
         """How many of the first numbers remain after checking spans and removing duplicates."""
@@ -110,9 +126,10 @@ class OneSegment:
     def __init__(self, segment: Segment, catalog: Catalog) -> None:
         self.segment, self._most_combinations = segment, segment.thresholds.most_combinations
         dimensions, columns = segment.dimensions, len(segment.dimensions)
-        # Arithmetic, `now`, places, patterns and similarity are rare enough that one event may take the way of a batch.
-        self._only_batches = len(segment.index.constants) > 0 or any(d.axis.role in _COMPUTED for d in dimensions)
-        self._only_batches |= len(segment.index.shape_steps) > 0
+        # Similarity is rare enough that one event may take the way of a batch.
+        self._only_batches = any(dimension.axis.role == "similar" for dimension in dimensions)
+        self._ahead: list[tuple[str, _Place]] = []
+        self.open = False  # whether Python must verify some of the last matches: those that are ~number
         self._places: dict[str, list[_Place]] = {}
         empty: list[int | float] = []
         holds: list[int] = []
@@ -123,16 +140,24 @@ class OneSegment:
             dtype = np.int64 if dimension.kind is Kind.TIME else np.float64
             self._keys.append(None if held == native.ORDINAL else np.ascontiguousarray(dimension.keys, dtype))
             empty.append(_NOTHING[held])
-            self._places.setdefault(dimension.axis.attribute, []).append(_place(place, dimension, catalog))
+            made = _place(place, dimension, catalog)
+            if dimension.axis.role == "ahead":
+                self._ahead.append((dimension.axis.attribute, made))
+            else:
+                self._places.setdefault(dimension.axis.attribute, []).append(made)
         self._empty = empty
         numbers = native.NUMBER, native.LISTED_NUMBER
         self._pack = struct.Struct("=" + "".join("d" if held in numbers else "q" for held in holds)).pack_into
         self._relations = [(left, right, catalog.domain_of(left)) for left, right in segment.relations]
+        residuals = segment.index.residuals
+        self._looked_at_again = set(residuals[residuals[:, 0] == RELATED, 2].tolist())
+        pairs = np.zeros((1, 2 * len(self._relations)))
         self.events = EventTable(
             np.full((1, columns), UNBOUND), np.full((1, columns), UNBOUND), np.zeros((1, columns), np.int64),
             np.zeros((1, columns), np.int64), np.zeros(16, np.int32), np.zeros((1, len(self._relations)), np.uint8),
-            np.zeros((0, 0)), np.zeros((0, 0), np.int64), np.zeros(1, np.int64), *no_texts(),
+            pairs, pairs.view(np.int64), np.zeros(1, np.int64), *no_texts(),
         )  # fmt: skip
+        self._computes = len(segment.index.constants) > 0
         values = np.zeros(max(columns, 1), np.int64)
         self.row = native.Row(
             values.view(np.float64), values, np.array(holds, np.int8), segment.bitmaps.accumulator(),
@@ -147,6 +172,7 @@ class OneSegment:
 
     def match(self, bound: Bound) -> int:
         """How many numbers were written to `row.out`, without checking spans. Negative: needs a second look."""
+        self.open = False
         if self._only_batches:
             return -1
         row = self._empty.copy()
@@ -160,6 +186,8 @@ class OneSegment:
                         row[place] = find(value)
                     else:
                         several.append((place, sorted(set(find_all((value,) if one else value)))))
+        if self._ahead:
+            self._look_ahead(dict(bound), row, several)
         if row:
             self._pack(self._values, 0, *row)
         if self._relations and not self._relate(dict(bound)):
@@ -170,7 +198,20 @@ class OneSegment:
 
     def _run(self) -> int:
         found: int = native.match_row(self._table, self._most_combinations)
-        return found
+        self.open = found < 0
+        return int(self.row.offsets[1]) if self.open else found
+
+    def _look_ahead(self, bound: dict[str, Any], row: list[int | float], several: list[tuple[int, list[int]]]) -> None:
+        """How far times lie after the event's own, which is `now`; nothing if it has none."""
+        now = bound.get("event.time")
+        for name, (place, _, find_all) in self._ahead:
+            value = bound.get(name)
+            if now is None or value is None:
+                continue
+            if type(value) is tuple:
+                several.append((place, sorted(set(find_all([one - now for one in value])))))
+            else:
+                row[place] = value - now
 
     def _match_several(self, several: list[tuple[int, list[int]]]) -> int:
         """Handles entries of the row with several ordinals."""
@@ -189,14 +230,25 @@ class OneSegment:
             self.events.set_starts[0, :] = 0
 
     def _relate(self, bound: dict[str, Any]) -> bool:
-        """Whether every two compared attributes have at most one value each."""
+        """Whether every two attributes have at most one value each, where several would need a second look."""
         for place, (left, right, domain) in enumerate(self._relations):
             assert domain is not None
             relation = _relation(bound.get(left), bound.get(right), domain)
-            if relation == SEVERAL:
+            if relation == SEVERAL and place in self._looked_at_again:
                 return False
             self.events.relations[0, place] = relation
+            if self._computes and relation not in (0, SEVERAL):
+                self._write_pair(place, bound[left], bound[right], domain.kind)
         return True
+
+    def _write_pair(self, place: int, left: Any, right: Any, kind: Kind) -> None:
+        """What residuals compute with."""
+        if kind is Kind.NUMERIC:
+            self.events.pair_numbers[0, 2 * place : 2 * place + 2] = left, right
+        elif kind is Kind.TIME:
+            self.events.pair_instants[0, 2 * place : 2 * place + 2] = left, right
+        elif kind is Kind.PLACE:
+            self.events.pair_numbers[0, 2 * place : 2 * place + 2] = Place(left).degrees
 
 
 def _held(dimension: Dimension) -> int:
@@ -215,6 +267,14 @@ def _place(place: int, dimension: Dimension, catalog: Catalog) -> _Place:
         domain = catalog.domain_of(dimension.axis.attribute)
         assert domain is not None
         find: Find = domain.ordinal
+    elif role in _DEGREES:
+        which = _DEGREES.index(role)
+        ordinals = partial(_searched, keys, False)
+        return _Place(
+            place,
+            lambda value: Place(value).degrees[which],
+            lambda values: ordinals([Place(value).degrees[which] for value in values]),
+        )
     elif not isinstance(keys, list):
         ordinals = partial(_searched, keys, role == "member")
         return _Place(place, int if dimension.kind is Kind.TIME else float, ordinals)
