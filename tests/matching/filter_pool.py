@@ -139,7 +139,7 @@ def computed_texts(each: int) -> list[str]:
         ),
         lambda: f"title {random.choice(('starts', 'ends'))} with '{random.choice(('', 'a', 'red', 'i', 'b'))}'",
         lambda: f"names {random.choice(('', 'not '))}like '{random.choice(('%a%', 'M%d', '_', '%i%i%'))}'",
-        lambda: f"body {random.choice(('', 'not '))}contains ({random.choice(('a or red', 'mini*', 'red and not blue'))})",
+        lambda: f"body {random.choice(('', 'not '))}contains ({random.choice(('a or red', 'mini*', 'red and not a'))})",
     )
     keys: tuple[Callable[[], str], ...] = (
         lambda: f"paint = {value_text(_constant(random, 'paint'))} and ",
