@@ -1,8 +1,12 @@
 """The fuzz for slowness runs through, finds what naive finds, and its events are as hostile as they should be."""
 
+from functools import partial
+
+from tests.work import work_of
 from tidings.bench.slow_events import catalog, filters, hostile, run_slow_events
 from tidings.events import EventBatch, validate
 from tidings.language import Filter, Subscription
+from tidings.language.predicates import attributes_of
 from tidings.matching import choice
 from tidings.matching.index.box_matcher import BoxMatcher
 
@@ -32,3 +36,22 @@ def test_each_size_has_a_worst_event() -> None:
     found = run_slow_events(150, 30)
     assert found
     assert all(one.ratio >= 1 and one.worst.startswith("e") for one in found)
+
+
+def test_no_event_costs_more_than_its_values() -> None:
+    """Counted, not timed: where Python decides, a few steps and bytes for each value that a predicate tests. Pairs of
+    values would be hundreds of times as many."""
+    schema = catalog()
+    bound = [Filter.parse(text, schema) for text in filters(24, seed=3)]
+    assert sum("*" in filter.text for filter in bound) > 5
+    most = 0
+    for number in range(3, 15):
+        bindings = validate(hostile(number, 3, schema), schema).bindings()
+        for filter in bound[number % 2 :: 2]:
+            literals = [literal for conjunction in filter.conjunctions for literal in conjunction]
+            values = sum(len(bindings.get(name, ())) for literal in literals for name in attributes_of(literal))
+            work = work_of(partial(choice.matches, filter.conjunctions, bindings, schema))
+            assert work.steps < 1_000 * (values + 100), (number, filter.text)
+            assert work.memory < 500 * (values + 100), (number, filter.text)
+            most = max(most, values)
+    assert most > 1_000

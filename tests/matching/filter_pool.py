@@ -6,6 +6,7 @@ its answers."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from random import Random
 
@@ -119,6 +120,33 @@ def filters() -> tuple[Filter, ...]:
     texts += [_lone(random) for _ in range(120)]
     random.shuffle(texts)
     return tuple(Filter.parse(text, RICH) for text in texts)
+
+
+def computed_texts(each: int) -> list[str]:
+    """So many filters of each family with arithmetic, times from now, places, parts of strings, or patterns; with a key
+    and without, so that all ways of an index meet them."""
+    random = Random(9)
+    signs, spans = ("<", "<=", "=", "!=", ">", ">="), ("", " + 10 h", " - 1 day", " + 1 week")
+    forms: tuple[Callable[[], str], ...] = (
+        lambda: f"price {random.choice(signs)} {random.choice(('2 * ', '-1 * ', '0.5 * '))}budget + 1",
+        lambda: f"prices {random.choice(signs)} price + {random.choice((0.5, 1, 3))}",
+        lambda: f"sold {random.choice(signs)} made + {random.choice((1, 10, 30))} h",
+        lambda: f"made {random.choice(signs)} now{random.choice(spans)}",
+        lambda: f"sold {random.choice(signs)} now{random.choice(spans)}",
+        lambda: f"spot {random.choice(('', 'not '))}near (37.8, -122.4) within {random.choice((1, 9, 20_016))} km",
+        lambda: (
+            f"spots {random.choice(('', 'not '))}inside ({random.choice(('37, -123, 38, -122.3', '0, 170, 0, 180'))})"
+        ),
+        lambda: f"title {random.choice(('starts', 'ends'))} with '{random.choice(('', 'a', 'red', 'i', 'b'))}'",
+        lambda: f"names {random.choice(('', 'not '))}like '{random.choice(('%a%', 'M%d', '_', '%i%i%'))}'",
+        lambda: f"body {random.choice(('', 'not '))}contains ({random.choice(('a or red', 'mini*', 'red and not a'))})",
+    )
+    keys: tuple[Callable[[], str], ...] = (
+        lambda: f"paint = {value_text(_constant(random, 'paint'))} and ",
+        lambda: f"fits >= {value_text(_constant(random, 'fits'))} and prices < {random.randint(0, 9)} and ",
+        lambda: "",
+    )
+    return [key() + form() for form in forms for key in keys for _ in range(each)]
 
 
 @cache

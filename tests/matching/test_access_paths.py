@@ -13,11 +13,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.matching.filter_pool import LOW, events, filters, truth
+from tests.matching.filter_pool import LOW, computed_texts, events, filters, truth
 from tests.strategies.filters import CATEGORIES, RICH
 from tidings.events import Event, EventBatch
 from tidings.language import Filter, Subscription
-from tidings.matching.boxes.box_table import HAS_ALL, HAS_ANY, IN_RANGES, RELATED, UNBOUND_AXIS
+from tidings.matching.boxes.box_table import (
+    BOX,
+    CIRCLE,
+    HAS_ALL,
+    HAS_ANY,
+    IN_RANGES,
+    LINEAR,
+    PATTERN,
+    RELATED,
+    SHIFTED,
+    SINGLE,
+    UNBOUND_AXIS,
+    VERIFY,
+)
 from tidings.matching.boxes.event_table import EventTable
 from tidings.matching.index.access import ALL, MIXED, PREFIX, ROWS, SUFFIX
 from tidings.matching.index.blocks import blocked
@@ -29,6 +42,10 @@ from tidings.matching.naive import matches
 EVERY = range(len(filters()))
 ANSWERS = {ALL: "all", PREFIX: "prefix", SUFFIX: "suffix", ROWS: "rows", MIXED: "mixed"}
 RESIDUALS = {IN_RANGES: "ranges", HAS_ANY: "any", HAS_ALL: "all", RELATED: "related", UNBOUND_AXIS: "unbound"}
+COMPUTED = {
+    VERIFY: "verify", LINEAR: "linear", SHIFTED: "shifted", CIRCLE: "circle", BOX: "box", SINGLE: "single",
+    PATTERN: "pattern",
+}  # fmt: skip
 
 
 def filled(chosen: Sequence[int], thresholds: Thresholds, parts: int = 1, threads: int = 1) -> BoxMatcher:
@@ -140,7 +157,7 @@ def paths(segments: Sequence[Segment]) -> Counter[str]:
             if len(index.residual_set):
                 for one in np.unique(index.residual_set[boxes]).tolist():
                     for row in index.residuals[index.set_offsets[one] : index.set_offsets[one + 1]]:
-                        reached[f"residual {RESIDUALS[int(row[0])]} {where}"] += 1
+                        reached[f"residual {(RESIDUALS | COMPUTED)[int(row[0])]} {where}"] += 1
             access = index.access[index.access_offsets[group] : index.access_offsets[group + 1]]
             keys = values[:, access].prod(axis=1) if len(access) else np.ones(len(values), np.int64)
             reached["several values in a key"] += int(
@@ -188,6 +205,20 @@ def test_more_bounds_than_buckets(key: str) -> None:
     (segment,) = matcher.settled_segments()
     assert 50 < np.diff(segment.bitmaps.first_edge).max() < 100  # of some 300 bounds
     assert (segment.bitmaps.first_plain[0] >= 0) == bool(key)
+
+
+def test_what_is_computed_on_every_path() -> None:
+    """Arithmetic, times from now, places, parts of strings and patterns."""
+    matcher = equals_naive(computed_texts(4), events()[::4])
+    reached = paths(matcher.settled_segments())
+    for name in ("linear", "shifted", "circle", "box", "pattern"):
+        assert reached[f"residual {name} rows"] + reached[f"residual {name} mixed"] > 0, name
+        assert reached[f"residual {name} in blocks"], name
+    matcher.merge()
+    batch = EventBatch.of(list(events()), RICH)
+    found = matcher.match(batch)
+    for row, event in enumerate(events()[:20]):
+        assert sorted(matcher.match_one(event).tolist()) == sorted(found.of(row).tolist())
 
 
 def test_two_bounds_in_a_slice() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.mutants.listed import MUTANTS
-from tests.mutants.mutant import LIMIT, Mutant, run
+from tests.mutants.mutant import Mutant, run
 
 
 def test_each_mutant_can_be_applied() -> None:
@@ -23,9 +23,7 @@ def test_the_page_lists_every_mutant() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("tests", dict.fromkeys(mutant.tests for mutant in MUTANTS), ids=" ".join)
 def test_the_source_without_a_fault_passes(tests: tuple[str, ...]) -> None:
-    killed_by, seconds = run(tests)
-    assert killed_by is None
-    assert seconds < LIMIT / 4
+    assert run(tests).killed_by is None
 
 
 @pytest.mark.slow

@@ -53,7 +53,10 @@ def catalog() -> Catalog:
 def filters(count: int, seed: int) -> Iterator[str]:
     """Texts in the filter language."""
     chance = random.Random(seed)
-    forms = (_range, _range, _related, _related, _triangle, _nodes, _words, _members, _avoided)
+    forms = (
+        _range, _range, _related, _related, _triangle, _nodes, _words, _members, _avoided, _computed, _strings,
+        _patterns,
+    )  # fmt: skip
     for _ in range(count):
         parts = {chance.choice(forms)(chance) for _ in range(chance.randint(1, 4))}
         yield " and ".join(sorted(parts))
@@ -81,6 +84,27 @@ def _nodes(chance: random.Random) -> str:
 
 def _words(chance: random.Random) -> str:
     return f"text {chance.choice(('', 'not '))}contains all '{' '.join(chance.sample(_WORDS, 3))}'"
+
+
+def _computed(chance: random.Random) -> str:
+    """One comparison with arithmetic or two, of attributes that no cycle has: numbers d to f are in triangles."""
+    left, right = chance.choice((_NUMBERS[:2], _NUMBERS[1:3]))
+    parts = (
+        f"{left} {chance.choice(_SIGNS)} {chance.choice((2, 0.5, -1))} * {right} + {chance.randint(0, 1000)}"
+        for _ in range(chance.randint(1, 2))
+    )
+    return " and ".join(parts)
+
+
+def _strings(chance: random.Random) -> str:
+    form = chance.choice(("starts with 'red'", "ends with 'w99'", "like '%mini%old%'", "like '%w_1'"))
+    return f"text {chance.choice(('', 'not '))}{form}"
+
+
+def _patterns(chance: random.Random) -> str:
+    one, two, three = chance.sample(_WORDS, 3)
+    pattern = chance.choice((f'"{one} {two}"', f"{one} and not {two}", f"{one} or {two} and {three}", f"{one}*"))
+    return f"text {chance.choice(('', 'not '))}contains ({pattern})"
 
 
 def _members(chance: random.Random) -> str:

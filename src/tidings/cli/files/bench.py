@@ -38,7 +38,9 @@ def matching(
     zipf: Annotated[bool, typer.Option("--zipf", help="rein only: ranges crowd at the low end.")] = False,
     peers: Annotated[bool, typer.Option("--peers", help="Also measure other tools.")] = False,
     peer: Annotated[str, typer.Option(metavar="A,B", help="Only these other tools.")] = "",
-    threads: Annotated[int, typer.Option(min=1, help="Threads, for tools that can use several.")] = 1,
+    threads: Annotated[
+        int, typer.Option(min=1, help="Threads, for tools that can use several; none chooses for itself.")
+    ] = 1,
     seconds: Annotated[float, typer.Option(min=0.1, help="Seconds to match, for each algorithm.")] = 10.0,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the workload.")] = 1,
     json: Annotated[bool, typer.Option("--json", help="The results as JSON.")] = False,
