@@ -73,7 +73,7 @@ def answers(
         )[0]
         for shard in range(SHARDS)
     ]
-    return Answered(CompositeRound(done, 1.0), staging, lateness)
+    return Answered(CompositeRound(done), staging, lateness)
 
 
 def run_batch(

@@ -65,7 +65,7 @@ def die_around_detections(where: str, batch: int) -> None:
         if where == "before-detections" and number == batch:
             os.kill(os.getpid(), signal.SIGKILL)
         if where == "amid-detections":
-            pace = DyingPace(3 if number == batch else 10**9)
+            pace = DyingPace(2 if number >= batch else 10**9)
         added = store_round(store, found, staging, lateness, batch_limit, pace)
         if where == "after-detections" and number == batch:
             os.kill(os.getpid(), signal.SIGKILL)

@@ -62,6 +62,9 @@ def test_the_next_batch_is_as_large_as_this_one_was_quick() -> None:
     assert size.positions == 60
     size.fail(40)
     assert size.positions == 20
+    size = BatchSize(1_000, largest=2_000, smallest=200)
+    size.adapt(a_round(done(1, 1_000, seconds=60.0)), 2)
+    assert size.positions == 200
 
 
 def test_positions_are_cut_into_stretches_of_like_length() -> None:

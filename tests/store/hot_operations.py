@@ -14,7 +14,10 @@ from tidings.notifying.outbox.schedule import gives_up
 from tidings.schema import Instant
 from tidings.store import AttemptResult, Edit, Pause, Resume, Store, StoredChannel, Subscribe, Withdraw, figures
 from tidings.store.journal import journal
+from tidings.store.journal.entries import Constituent
 from tidings.store.notifications import packing
+from tidings.store.notifications.composite_batch import Changes, CompositeBatch, Detected, Early, detected_rows
+from tidings.store.notifications.progress import COMPOSITES
 from tidings.store.pages import notices, oversight, owned, recent
 from tidings.store.pages.event_ends import EventEnds
 
@@ -79,6 +82,31 @@ def _commit(store: Store, size: Size) -> None:
     store.append([publish("matched")])
     matches = table((store.tail(), [subscription(number) for number in range(_FEW)]))
     commit_batch(store, store.committed() + 1, store.tail(), matches)
+
+
+def _detect(store: Store, size: Size) -> None:
+    """As the composites' query does for a batch."""
+    store.append([Subscribe("pattern", composite="[price < 5] before [price > 9] within 1 h"), publish("one")])
+    store.begin_composites()
+    first, last = store.committed(COMPOSITES) + 1, store.tail()
+    for spans in (store.living_composites, store.opened_composites, store.closed_composites):
+        spans(first - 1, last)
+    waiting = store.due_states(3, _FEW * 16)
+    store.states_of([one.key for one in waiting])
+    list(store.early_bodies(3, _FEW, last))
+    store.early_size(3, _FEW, last)
+    store.watermark_at(last)
+    store.waits_for_time(0)
+    found = Detected("pattern", "", first, (), (Constituent(0, "", "one"),), 0)
+    rows = detected_rows([found], store.known_places(first, last))
+    changes = Changes(waiting[:10], [], [one.key for one in waiting[10:]], [Early(3, 0, "[]")])
+    store.commit_detections(CompositeBatch(first, last, _FEW, [changes], closed=[first], late=[(last, 1)]), [rows])
+
+
+def _wait(store: Store, size: Size) -> None:
+    """What a composite waits for, as its owner sees it."""
+    store.composite_states(10_000_000, _FEW)
+    store.late_events(limit=_FEW)
 
 
 def _look_at_a_subscription(store: Store, size: Size) -> None:
@@ -187,6 +215,8 @@ HOT: dict[str, Operation] = {
     "the planner looks for changes": _follow,
     "the planner reads spans": lambda store, size: list(islice(store.spans(store.committed()), _FEW)),
     "the pipeline commits a batch": _commit,
+    "composites: a batch": _detect,
+    "what a composite waits for": _wait,
     "the outbox makes deliveries": _spread,
     "the outbox sends": _send,
     "a channel is disabled": _disable,

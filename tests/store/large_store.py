@@ -78,6 +78,7 @@ def fill(store: Store, size: Size, now: int) -> None:
         fill.subscriptions()
         fill.notifications()
         fill.outbox()
+        fill.composites()
         fill.service()
         for index in indices:
             index.create(connection)
@@ -113,7 +114,8 @@ class _Filling:
         event = (
             f"""'{{"id":"e' || ({_FIRST} + i) || '","event_type":["car"],"attributes":{{"price":[' || i || ']}}}}'"""
         )
-        self._entries(size.events, f"{size.first_event} + i", "event", event)
+        place = f"{size.first_event} + i"
+        self._entries(size.events, place, "event", event, watermark=self._time % place)
         key = self._as_bytes.format(f"'0:e' || ({_FIRST} + i)")
         self._insert("event_keys", size.events, key=key, position=f"{size.first_event} + i")
         place = f"{size.first_event - size.removed} + i"
@@ -121,9 +123,11 @@ class _Filling:
         self._insert("event_keys", size.removed, key=key, position=place)
         self._insert("removed_keys", size.removed, position=place, accepted=self._time % place, key=key)
 
-    def _entries(self, count: int, position: str, kind: str, body: str) -> None:
+    def _entries(self, count: int, position: str, kind: str, body: str, **more: str) -> None:
         time = self._time % position
-        self._insert("journal", count, position=position, accepted=time, kind=f"'{kind}'", schema_version=6, body=body)
+        self._insert(
+            "journal", count, position=position, accepted=time, kind=f"'{kind}'", schema_version=6, body=body, **more
+        )
 
     def subscriptions(self) -> None:
         size = self._size
@@ -193,6 +197,15 @@ class _Filling:
         )  # fmt: skip
         last = size.deliveries + size.due
         self._run(f"UPDATE outbox SET cursor = {size.notifications}, delivery = {last}, notice = {size.letters}")
+
+    def composites(self) -> None:
+        """States that wait, some until an event comes, and matches that wait for their second."""
+        size = self._size
+        due = {"due": "CASE WHEN i % 2 = 0 THEN i END", "forget": "CASE WHEN i % 2 = 1 THEN i END"}
+        key = f"""'["{_FIRST}",' || ({_FIRST} + i) || ']'"""
+        self._insert("composite_states", size.notifications, key=key, shard="i % 16", body="'[1]'", **due)
+        seconds = {"shard": "i % 16", "second": "i / 16", "position": size.first_event}
+        self._insert("early_matches", size.notifications // 10, body="'[]'", **seconds)
 
     def service(self) -> None:
         size = self._size

@@ -25,8 +25,10 @@ SMALL = {
     "about",
     "catalog",
     "clock_anchors",
+    "composite_profiles",
     "delivery_totals",
     "leases",
+    "network_moved_in",  # a row for each subscription that came from another server, read when composites are learnt
     "network_node",
     "notice_mails",
     "notified",

@@ -54,9 +54,36 @@ def test_in_small_pieces(filled: Store, monkeypatch: pytest.MonkeyPatch) -> None
     assert Retention(filled, RetentionDays(events=5)).round() == 5 + 4 + 1
 
 
-def test_a_round_ends_in_time(filled: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retention, "_ROUND", -1.0)
-    assert Retention(filled, RetentionDays(events=5)).round() == 0
+def test_kinds_take_turns(filled: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """None waits until the backlog of another is gone."""
+    monkeypatch.setattr(retention, "_AT_ONCE", 1)
+    monkeypatch.setattr(retention, "_MOST", 1)
+    order: list[str] = []
+    for name in ("trim", "forget", "forget_keys", "forget_letters"):
+        whole = getattr(filled, name)
+
+        def noted(*given: object, name: str = name, whole: Callable[..., int] = whole, **named: object) -> int:
+            count = whole(*given, **named)
+            order.extend([name] * bool(count))
+            return count
+
+        monkeypatch.setattr(filled, name, noted)
+    Retention(filled, RetentionDays(events=5, keys=7, dead_letters=2)).round()
+    assert order[:8] == ["trim", "forget", "forget_keys", "forget_letters"] * 2
+
+
+def test_pieces_grow_while_they_are_quick(filled: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retention, "_AT_ONCE", 1)
+    asked: list[int] = []
+    trim = filled.trim
+    monkeypatch.setattr(filled, "trim", lambda before, limit: (asked.append(limit), trim(before, limit=limit))[1])
+    monkeypatch.setattr(retention, "_QUICK", 10.0)
+    assert Retention(filled, RetentionDays(events=5)).round() == 5 + 4 + 1
+    assert asked[:3] == [1, 2, 4]
+    asked.clear()
+    monkeypatch.setattr(retention, "_SLOW", -1.0)
+    assert Retention(filled, RetentionDays(events=1)).round() == 4
+    assert set(asked) == {1}
 
 
 def test_nothing_goes_while_the_clock_is_wrong(filled: Store, monkeypatch: pytest.MonkeyPatch) -> None:

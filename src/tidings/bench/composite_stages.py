@@ -102,7 +102,7 @@ def _measure(store: Store, known: KnownComposites, staging: Staging) -> None:
             one, at = answer(store, known, LATENESS, shard, [rows[shard]], ShardWriter(staging, "batch"), at)
             done.append(one)
         times.append(process_time())
-        store_round(store, CompositeRound(done, 0.0), staging, LATENESS, _BATCH, Pace())
+        store_round(store, CompositeRound(done), staging, LATENESS, _BATCH, Pace())
         staging.sweep("")
         times.append(process_time())
         batches += bool(matched.events)

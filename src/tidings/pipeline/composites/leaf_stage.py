@@ -35,7 +35,7 @@ from tidings.store.notifications.progress import COMPOSITES
 from tidings.store.notifications.waiting import SHARDS
 
 _LIMITS = Limits(staged=50_000)  # matches of composites, each of which may become a state
-LEAF_ROW = "shard int, first long, last long, done long, events long, matches string, late binary"
+LEAF_ROW = "shard int, first long, last long, done long, events long, seconds double, matches string, late binary"
 _LEAF = pa.schema(
     [
         ("shard", pa.int32()),
@@ -43,6 +43,7 @@ _LEAF = pa.schema(
         ("last", pa.int64()),
         ("done", pa.int64()),  # how far the task came
         ("events", pa.int64()),
+        ("seconds", pa.float64()),  # that the task took
         ("matches", pa.string()),
         ("late", pa.binary()),
     ]
@@ -97,9 +98,10 @@ class StretchMatches:
             while self.done < last and not self._enough():
                 page = store.event_page(self.done, last, limits.rows, limits.bytes)
                 self.done = self._take(page) if page.positions else page.upto
+        self.seconds = time.monotonic() - self._begun
 
     def rows(self) -> list[dict[str, Any]]:
-        about: dict[str, Any] = {"first": self.first, "last": self.last, "done": self.done}
+        about: dict[str, Any] = {"first": self.first, "last": self.last, "done": self.done, "seconds": self.seconds}
         rows = [
             about | {"shard": shard, "events": 0, "matches": dump_seconds(found) if found else None, "late": None}
             for shard, found in enumerate(self.by_shard)

@@ -24,7 +24,8 @@ _Staged = tuple[str, int, bytes | None]  # name, size, and the bytes if they are
 
 
 class ShardDone(msgspec.Struct):
-    """`stretches` are those it heard of: first, last, and how far their tasks came; all of it is `reached`. `runs` name
+    """`stretches` are those it heard of: first, last, and how far their tasks came; all of it is `reached`.
+    `seconds`: what the longest of them took, and then the shard, with those before it in its task. `runs` name
     what was detected, `changes` how states changed. `dropped`: span, subscription, owner, and how many instances found
     no room."""
 
@@ -33,6 +34,7 @@ class ShardDone(msgspec.Struct):
     reached: int
     frontier: int | None = None
     events: int = 0
+    seconds: tuple[float, float] = (0.0, 0.0)
     runs: list[_Run] = []
     changes: list[_Staged] = []
     closed: list[int] = []

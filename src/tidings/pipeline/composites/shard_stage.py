@@ -6,6 +6,7 @@ many matches become ready at once, a shard takes its keys in groups, so that onl
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -67,9 +68,11 @@ class ShardStage:
             rows.setdefault(row["shard"], []).append(row)
         store, known = opened_store(self.store), known_composites(self.store)
         times: Times | None = None
+        begun = time.monotonic()
         for shard, of_shard in rows.items():
             writer = ShardWriter(self.staging, self.batch)
             done, times = answer(store, known, self.lateness, shard, of_shard, writer, times, self.most_waiting)
+            done.seconds = max(row["seconds"] for row in of_shard), time.monotonic() - begun
             body = {"shard": shard, "body": msgspec.msgpack.encode(done)}
             yield pa.RecordBatch.from_pylist([body], schema=_SHARD)
 

@@ -33,7 +33,7 @@ from tidings.store.notifications.waiting import SHARDS
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_LARGEST_BATCH = 100_000  # positions
+_SMALLEST_BATCH, _LARGEST_BATCH = 200, 100_000  # positions
 _read = msgspec.msgpack.Decoder(ShardDone).decode
 
 
@@ -52,7 +52,7 @@ class CompositeSink:
     def __call__(self, frame: DataFrame, batch_id: int) -> None:
         store, name, pace = opened_store(self.store_url), f"{COMPOSITES}-{uuid.uuid4().hex[:12]}", Pace()
         store.check_pipeline_lease(self.holder)
-        size = BatchSize(store.place(COMPOSITES).batch_limit or FIRST_BATCH, _LARGEST_BATCH)
+        size = BatchSize(store.place(COMPOSITES).batch_limit or FIRST_BATCH, _LARGEST_BATCH, _SMALLEST_BATCH)
 
         def run(frame: DataFrame, stage: LeafStage) -> CompositeRound:
             return self._run(frame, stage, name)
@@ -69,12 +69,11 @@ class CompositeSink:
     def _run(self, frame: DataFrame, stage: LeafStage, name: str) -> CompositeRound:
         from pyspark.sql.functions import col
 
-        begun = time.monotonic()
         matched = frame_of(frame, stage).mapInArrow(stage, LEAF_ROW)
         by_shard = matched.repartitionById(self.tasks, (col("shard") % self.tasks).cast("int"))
         shards = ShardStage(self.store_url, self.lateness, self.staging, name, self.most_waiting)
         rows = by_shard.mapInArrow(shards, SHARD_ROW).toArrow()
-        return CompositeRound(map(_read, rows.column("body").to_pylist()), time.monotonic() - begun)
+        return CompositeRound(map(_read, rows.column("body").to_pylist()))
 
 
 class CompositeRound:
@@ -83,8 +82,8 @@ class CompositeRound:
 
     plan, shards = 0, 1
 
-    def __init__(self, done: Iterable[ShardDone], seconds: float) -> None:
-        self.done, self.seconds = list(done), seconds
+    def __init__(self, done: Iterable[ShardDone]) -> None:
+        self.done = list(done)
         self._stretches = self.done[0].stretches if self.done else []
         whole = sorted(one.shard for one in self.done) == list(range(SHARDS))
         alike = all(one.stretches == self._stretches and one.reached == self.done[0].reached for one in self.done)
@@ -92,6 +91,7 @@ class CompositeRound:
             raise TornBatch(tuple((first, last) for first, last, _ in self._stretches))
         self.first, self.last = self._stretches[0][0], self._stretches[-1][1]
         self.reached = self.done[0].reached
+        self.seconds = sum(max(seconds) for seconds in zip(*(one.seconds for one in self.done), strict=True))
 
     @cached_property
     def shortest(self) -> int | None:

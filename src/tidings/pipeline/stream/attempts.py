@@ -61,19 +61,20 @@ R = TypeVar("R", bound=Round)
 
 class BatchSize:
     """How many positions a batch may have, so that its matches take about two seconds to find and store; what Spark
-    takes for any batch does not count."""
+    takes for any batch does not count. Below `smallest` it goes only where a round failed or was not done to its end:
+    a busy machine is slow with any batch."""
 
-    def __init__(self, positions: int, largest: int) -> None:
+    def __init__(self, positions: int, largest: int, smallest: int = 1) -> None:
         self.positions = positions
         self.storing = 0.0  # seconds that the last round took to store
-        self._largest = largest
+        self._largest, self._smallest = largest, smallest
 
     def adapt(self, found: Round, tasks: int) -> None:
         seconds, length = found.seconds + self.storing, found.last - found.first + 1
         if found.shortest is not None:
             self.positions = found.shortest * tasks
         elif seconds > _SLOW:
-            self.positions = max(tasks, int(length * _SLOW / seconds))
+            self.positions = max(tasks, self._smallest, int(length * _SLOW / seconds))
         elif seconds < _QUICK and 2 * length > self.positions:
             self.positions = min((8 if seconds < _QUICK / 8 else 2) * self.positions, self._largest)
 

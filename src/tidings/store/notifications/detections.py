@@ -29,6 +29,7 @@ from tidings.store.notifications.crowded import count_crowded
 from tidings.store.notifications.progress import COMPOSITES, Place, last_cursor, move, place_of
 from tidings.store.notifications.quota_counts import Counting
 from tidings.store.notifications.row_order import count_upto
+from tidings.store.notifications.waiting import SHARDS
 from tidings.store.tables import (
     DETECTED,
     about,
@@ -144,7 +145,9 @@ def _positions(
 def _keep(connection: Connection, dialect: Dialect, batch: CompositeBatch, now: Instant) -> None:
     """What composites wait for from now on."""
     if batch.frontier is not None:
-        passed = early_matches.c.second <= batch.frontier // 1_000_000
+        # By shard, as the key begins; else all that waits would be looked at.
+        of_shards = early_matches.c.shard.in_(range(SHARDS))
+        passed = of_shards & (early_matches.c.second <= batch.frontier // 1_000_000)
         read = early_matches.c.position <= batch.last  # not what moved in since
         connection.execute(delete(early_matches).where(passed, read))
     for changes in batch.changes:
