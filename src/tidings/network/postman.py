@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import ssl
 from collections import deque
 from dataclasses import dataclass
 
 import httpx
 
-from tidings.network.addresses import check_url
+from tidings.network.addresses import check_url, trusted
 from tidings.network.wire import encode_one, pack
 from tidings.network.wire_shapes import MOST_BYTES
 from tidings.overlay.messages import Events, Message
@@ -44,13 +43,12 @@ class Postman:
         self.carried = Carried()
         self._waiting: deque[Message] = deque()
         self._work = asyncio.Event()
-        verify: ssl.SSLContext | bool = ssl.create_default_context() if url.startswith("https:") else False
         self._client = httpx.AsyncClient(
             timeout=_PATIENCE,
             headers={"authorization": f"Bearer {token}", **_MEDIA},
             limits=httpx.Limits(max_connections=1, keepalive_expiry=30),
             trust_env=False,
-            verify=verify,
+            verify=trusted(url),
         )
         self._task = asyncio.create_task(self._run())
 

@@ -14,7 +14,7 @@ from uuid import uuid4
 import msgspec
 
 from tidings.language import Filter
-from tidings.network.addresses import check_url
+from tidings.network.addresses import check_url, trusted
 from tidings.network.local_door import NetworkAway, NodeClient, NodeRefused
 from tidings.schema import Instant, json_form
 from tidings.schema.growth import Change
@@ -82,7 +82,8 @@ class Network:
         check_url(me.url)
         headers = {"authorization": f"Bearer {token}", "content-type": "application/json"}
         try:
-            async with httpx.AsyncClient(timeout=_PATIENCE, trust_env=False) as client:
+            verify = await self._gateway.read(trusted, url)
+            async with httpx.AsyncClient(timeout=_PATIENCE, trust_env=False, verify=verify) as client:
                 answer = await client.post(f"{url}/v1/network/join", content=msgspec.json.encode(me), headers=headers)
             if not answer.is_success:
                 raise NotJoined(url, _detail(answer))
