@@ -226,3 +226,19 @@ def test_a_wait_for_other_threads_is_not_counted_for_a_pattern(monkeypatch: pyte
     monkeypatch.setattr(patterns, "_compiled", lambda pattern: Waiting())
     with patterns.limited_patterns():
         assert {patterns.matched("price 5", "([0-9]+)") for _ in range(10)} == {"5"}
+
+
+def test_a_search_that_did_not_get_the_processor_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Interrupted:
+        tries = 0
+
+        def search(self, text: str, timeout: float) -> re.Match[str] | None:
+            self.tries += 1
+            if self.tries == 1:
+                time.sleep(timeout)
+                raise TimeoutError
+            return re.search("([0-9]+)", text)
+
+    one = Interrupted()
+    monkeypatch.setattr(patterns, "_compiled", lambda pattern: one)
+    assert patterns.matched("price 5", "([0-9]+)") == "5"
