@@ -1,11 +1,13 @@
 """What stands in a record as a value."""
 
+import re
 import time
 from typing import Any
 
 import pytest
 
 from tidings.feeds.mapping.mapping import Reading
+from tidings.feeds.records import patterns
 from tidings.feeds.records.conversion import Converter, Unconvertible, converted, instant, number
 from tidings.schema import Kind
 
@@ -212,3 +214,31 @@ def test_what_was_read_before_is_read_alike() -> None:
     first, second = converter.values(("5;x",)), converter.values(("5;x",))
     assert first == second
     assert (first.values, [bad.fault for bad in first.wrong]) == ((5,), ["not a number"])
+
+
+def test_a_wait_for_other_threads_is_not_counted_for_a_pattern(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Waiting:
+        def search(self, text: str, timeout: float) -> re.Match[str] | None:
+            time.sleep(0.02)
+            return re.search("([0-9]+)", text)
+
+    monkeypatch.setattr(patterns, "_SECONDS", 0.1)
+    monkeypatch.setattr(patterns, "_compiled", lambda pattern: Waiting())
+    with patterns.limited_patterns():
+        assert {patterns.matched("price 5", "([0-9]+)") for _ in range(10)} == {"5"}
+
+
+def test_a_search_that_did_not_get_the_processor_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Interrupted:
+        tries = 0
+
+        def search(self, text: str, timeout: float) -> re.Match[str] | None:
+            self.tries += 1
+            if self.tries == 1:
+                time.sleep(timeout)
+                raise TimeoutError
+            return re.search("([0-9]+)", text)
+
+    one = Interrupted()
+    monkeypatch.setattr(patterns, "_compiled", lambda pattern: one)
+    assert patterns.matched("price 5", "([0-9]+)") == "5"
