@@ -12,7 +12,7 @@ from tidings.composite.stored import dump_key, dump_matches, load_key, load_matc
 from tidings.events import Event, RefusedEvent, validate
 from tidings.language import Filter
 from tidings.language.composites import BoundComposite
-from tidings.matching.naive import matches
+from tidings.matching.choice import matches
 from tidings.network.cargo import Cargo, ticket_digest, unpacked
 from tidings.overlay.durable import Arrived
 from tidings.overlay.messages import Luggage
@@ -114,7 +114,7 @@ class Arriving:
         if event is None:
             return False
         bindings = event.bindings(Instant(one.accepted))
-        return any(matches(filter.tree, bindings, self._catalog) for filter in self._filters)
+        return any(matches(filter.conjunctions, bindings, self._catalog) for filter in self._filters)
 
     def waiting(self, start: int, events: Sequence[Candidate]) -> tuple[list[State], list[Early]]:
         """The states under the key that the composite has here, and the matches that its query takes first."""
@@ -146,7 +146,9 @@ class Arriving:
             time = accepted if event.time is None else event.time
             bindings = event.bindings(accepted) | {"event.time": (time,)}
             numbers = [
-                number for number, filter in enumerate(plan.filters) if matches(filter.tree, bindings, self._catalog)
+                number
+                for number, filter in enumerate(plan.filters)
+                if matches(filter.conjunctions, bindings, self._catalog)
             ]
             found += plan.matches(int(time), event.source, event.id, bindings, numbers)
         return found
