@@ -7,6 +7,7 @@ from time import process_time
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +17,7 @@ from tests.strategies.patterns import far_chains, long_texts, patterns, texts
 from tidings.events import EventBatch
 from tidings.language import Filter, Subscription
 from tidings.language.patterns.meaning import fits, holds
+from tidings.language.patterns.parser import parse_pattern
 from tidings.language.patterns.printer import print_pattern
 from tidings.language.patterns.text_words import TextWords
 from tidings.language.patterns.tree import MOST_WORDS, Pattern, words_in
@@ -78,9 +80,7 @@ def test_places_are_moved_by_all_distances_up_to_the_greatest(some: set[int], mo
     assert moved(add_all_lowered) == {place - by for place in some for by in range(most + 1)} & set(range(256))
 
 
-@settings(max_examples=200, deadline=None)
-@given(far_chains(), long_texts())
-def test_a_chain_in_bits_equals_the_specification(chain: Pattern, text: str) -> None:
+def in_bits(chain: Pattern, text: str) -> bool:
     made, words = compiled(chain, ENGLISH), text.split()
     sought = {term_key(word, ENGLISH): word for word in words_in(chain)}
     places = [[n for n, word in enumerate(words) if fits(sought[term], word, ENGLISH)] for term in made.terms]
@@ -92,7 +92,48 @@ def test_a_chain_in_bits_equals_the_specification(chain: Pattern, text: str) -> 
         rows, np.zeros(MOST_WORDS, np.bool_), np.arange(len(places)), 0, np.array(made.shape), HEADER + 1,
         0, len(present), np.array(present, np.int32), offsets, flat,
     )  # fmt: skip
-    assert holding == holds(chain, words, ENGLISH)
+    return bool(holding)
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "expected"),
+    [
+        ("a <[0,0] b <[1,5] c", "a b x b c a b x c", True),
+        ("a <[0,0] b <[1,5] c", "a b x x x x x x b x c", False),  # one b must serve both
+        ("a <[1,5] b", "a x x x x x x b", False),
+        ("a <[1,5] b", "a b", False),
+        ("a <[9,80] b", f"{'x ' * 60}a {'x ' * 80}b", True),
+        ("a <[9,80] b", f"{'x ' * 60}a {'x ' * 81}b", False),
+        ("a near[1] b", "b x a", True),
+        ("a near[1] b", "b x x a", False),
+        ("a near[70] b", f"{'x ' * 50}b {'x ' * 70}a", True),
+        ("a near[70] b", f"{'x ' * 50}b {'x ' * 71}a", False),
+        ('(a or "b c") <[0,0] d', "b c d", True),
+        ('(a or "b c") <[0,0] d', "b d c", False),
+        ('d near[0] (a or "b c")', "b c d", True),
+        ('d near[0] (a or "b c")', "b c x d", False),
+    ],
+)
+def test_chains_of_words_here_and_there(text: str, value: str, expected: bool) -> None:
+    assert in_bits(parse_pattern(text, 0, len(text)), value) is expected
+    assert contains(value, text) is expected
+
+
+def test_a_phrase_after_many_beginnings() -> None:
+    assert contains("a b " * 300 + "b", '"b b"')
+    assert not contains("a b " * 300 + "b", '"b b b"')
+
+
+def contains(value: str, pattern: str) -> bool:
+    matcher = BoxMatcher(SCHEMA, 1)
+    matcher.add(Subscription("1", Filter.parse(f"title contains ({pattern})", SCHEMA)))
+    return len(matcher.match(EventBatch.of([event(title=value)], SCHEMA))) == 1
+
+
+@settings(max_examples=200, deadline=None)
+@given(far_chains(), long_texts())
+def test_a_chain_in_bits_equals_the_specification(chain: Pattern, text: str) -> None:
+    assert in_bits(chain, text) == holds(chain, text.split(), ENGLISH)
 
 
 def test_the_worst_patterns_take_steps_in_proportion_to_the_text() -> None:

@@ -15,6 +15,7 @@ from tidings.events import Event, EventBatch
 from tidings.language import Filter, Subscription
 from tidings.matching.boxes.bulk import box_table
 from tidings.matching.index.box_matcher import BoxMatcher
+from tidings.matching.plan import folder
 from tidings.matching.plan.folder import PlanExists, PlanNotSaved, UnusablePlan, open_plan, save_plan
 from tidings.workloads import WORKLOADS
 
@@ -104,6 +105,12 @@ def test_a_foreign_format_is_refused_by_name(saved: Path) -> None:
     sealed["manifest"]["format"] = 99
     manifest.write_text(json.dumps(sealed))
     with pytest.raises(UnusablePlan, match="says tidings-plan 99, this release reads tidings-plan 8"):
+        open_plan(saved)
+
+
+def test_a_plan_of_texts_cut_otherwise_is_refused(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folder, "text_versions", lambda: "Unicode 99.0.0, PyStemmer 9")
+    with pytest.raises(UnusablePlan, match=r"made with Unicode 1\d.*, and this is Unicode 99\.0\.0, PyStemmer 9"):
         open_plan(saved)
 
 

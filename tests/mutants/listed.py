@@ -63,6 +63,15 @@ _TEXTS = (
     f"{_M}test_filter_texts.py::test_texts_by_the_hundred_are_what_each_is_alone",
     f"{_M}test_filter_texts.py::test_texts_with_slips_of_the_pen_are_what_each_is_alone",
 )
+_FREQUENT = tuple(
+    f"{_M}test_pattern_kernel.py::test_{name}"
+    for name in (
+        "places_are_moved_by_all_distances_up_to_the_greatest",
+        "chains_of_words_here_and_there",
+        "a_phrase_after_many_beginnings",
+    )
+)
+_SIMILARITY = (f"{_M}test_similarity.py",)
 _VERIFIED = (f"{_M}test_verified.py",)
 _COMPARED = (f"{_M}test_compared_together.py",)
 _PLAN = (
@@ -189,6 +198,17 @@ _BOXES = (
     ("the last wrong text is named", "filter_batch.py", "raise self.problems[min(self.problems)]", "raise self.problems[max(self.problems)]", _TEXTS),
     ("only the first of several words read", "filter_texts.py", "if len(words) != 1 or", "if not words or", _TEXTS),
     ("one readable piece suffices", "filter_texts.py", "plain = np.logical_and.reduceat(", "plain = np.logical_or.reduceat(", _TEXTS),
+    ("one word more between in kernels", "pattern_kernel.py", "start - most, start - least)", "start - most - 1, start - least)", _FREQUENT),
+    ("near in one order only in kernels", "pattern_kernel.py", "near == 1 and has_between(", "near == 2 and has_between(", _FREQUENT),
+    ("only the first places decide", "pattern_kernel.py", "return NO if last == place_offsets[entry + 1] else OPEN", "return NO", _FREQUENT),
+    ("places moved twice", "place_bits.py", "range(len(to) - 1, skipped, -1)", "range(skipped + 1, len(to))", _FREQUENT),
+    ("places lost between words of bits", "place_bits.py", "to[k] |= bits[k + skipped + 1] << rest", "pass", _FREQUENT),
+    ("near in one order only in bits", "place_bits.py", "add_lowered(may, may_stop, steps[after])", "pass", _FREQUENT),
+    ("phrases end where they begin", "place_bits.py", "add_raised(stops, run, steps[after])", "add_raised(stops, run, 1)", _FREQUENT),
+    ("lists of similar texts end early", "weight_index.py", "(head * head + rest * rest) * square < 1.0", "(head * head + rest * rest) * square < 1.2", _SIMILARITY),
+    ("later terms in common are forgotten", "weight_index.py", "head * weight + rest * later < 1.0", "head * weight < 1.0", _SIMILARITY),
+    ("dropped though enough is left", "weight_index.py", "max(left, 0.0) * room + _ROUNDING", "_ROUNDING", _SIMILARITY),
+    ("weights of the text before", "weight_index.py", "            dense[found[i]] = 0.0", "            pass", _SIMILARITY),
 )  # fmt: skip
 
 _OTHERS = (
@@ -256,8 +276,8 @@ _LANGUAGES = (
     ("a weak part makes a whole exact", "cesql/verdict.py", "return ALWAYS if ALWAYS in found else ANYTHING", "return ALWAYS", _DIALECTS),
     ("a lacking word implied by another", "patterns/implication.py", "isinstance(one, Lacks) and implies(term, one.term, language)", "isinstance(one, Lacks) and implies(one.term, term, language)", _PATTERNS),
     ("a part of a phrase anywhere", "patterns/implication.py", "range(len(known) - len(sought) + 1)", "range(len(known))", _PATTERNS),
-    ("one word more between", "patterns/text_words.py", "ascending[at] <= most", "ascending[at] <= most + 1", _PATTERNS),
-    ("near in one order only", "patterns/text_words.py", "link.kind == \"near\" and _has(starts", "False and _has(starts", _PATTERNS),
+    ("one word more between", "patterns/text_words.py", "_rounds(link.most - link.least)", "_rounds(link.most - link.least + 1)", _PATTERNS),
+    ("near in one order only", "patterns/text_words.py", "may_stop = starts if", "may_stop = 0 if", _PATTERNS),
     ("an alternative is required", "patterns/clauses.py", "chosen = [min(one.clauses, key=len) for one in found]", "chosen = [found[0].clauses[0]]", _PATTERNS),
     ("doubled quotes stay", "shapes.py", "written[1:-1].replace(\"''\", \"'\")", "written[1:-1]", _TEXTS),
 )  # fmt: skip

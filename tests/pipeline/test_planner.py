@@ -15,6 +15,7 @@ from tests.pipeline.market import Market, opening
 from tests.pipeline.oracle import Pairs, notifications_of
 from tests.services.sqlite import new_store
 from tests.store.batches import commit_batch
+from tidings.matching.plan import folder
 from tidings.matching.plan.folder import PlanNotSaved, open_plan
 from tidings.matching.plan.saved_files import UnusablePlan
 from tidings.pipeline.direct.found import found as found_in
@@ -68,6 +69,21 @@ def test_published_step_by_step(store: Store, plans: Plans, seed: int) -> None:
         store.append(list(market.drafts(30, changes=0.3)))
         published = planner.catch_up()
     assert answers(store, plans, published) == notifications_of(store)
+
+
+def test_after_an_upgrade_that_cuts_texts_otherwise_plans_are_made_again(
+    store: Store, plans: Plans, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.append(list(Market(1).drafts(30, changes=0.3)))
+    first = Planner(store, plans).catch_up()
+    monkeypatch.setattr(folder, "text_versions", lambda: "Unicode 99.0.0, PyStemmer 9")
+    said: list[str] = []
+    again = Planner(store, plans, tell=said.append).catch_up()
+    assert again.version > first.version
+    assert answers(store, plans, again) == notifications_of(store)
+    (told,) = said
+    assert "this is Unicode 99.0.0" in told
+    assert "made again from the journal" in told
 
 
 @pytest.mark.parametrize("anew", [False, True])

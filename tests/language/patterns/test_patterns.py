@@ -84,6 +84,7 @@ def matches(text: str, value: str, language: str | None = None) -> bool:
         ("Boolean <[1,5] Proximity", "Boolean proximity", False),
         ("a <[0,0] b <[1,5] c", "a b x b c a b x c", True),
         ("a <[0,0] b <[1,5] c", "a b x x x x x x b x c", False),  # one b must serve both
+        ("a <[1,2] b", "a x x x b", False),
         ("a near[1] b", "b x a", True),
         ("a near[1] b", "b x x a", False),
         ('(a or "b c") <[0,0] d', "b c d", True),

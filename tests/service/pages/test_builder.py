@@ -12,8 +12,10 @@ from tests.service.example_store import SCHEMA
 from tests.service.pages.visitor import Visitor
 from tests.strategies.filters import RICH, catalogs, filter_texts
 from tidings.language import Filter
-from tidings.schema import Catalog, growth, json_form
+from tidings.language.patterns.parser import parse_pattern
+from tidings.schema import Catalog, Domain, growth, json_form
 from tidings.schema.catalog import RESERVED, Attribute, AttributeUse
+from tidings.schema.domain import Kind
 from tidings.service.pages.forms.builder import MOST_GROUPS, rows_of
 from tidings.service.pages.forms.builder_rows import Row, Rows
 from tidings.service.pages.forms.builder_text import text_of
@@ -312,3 +314,13 @@ def test_what_the_builder_offers(ann: Visitor) -> None:
     found = ann.client.get("/pages/values", params={"attribute": "category", "q": "TABLE"}).json()["values"]
     assert found == ["furniture > table", "furniture > table > dining table", "furniture > table > desk"]
     assert ann.client.get("/pages/values", params={"attribute": "none"}).json() == {"values": []}
+
+
+def test_the_pattern_in_the_label_of_a_word_pattern_is_one() -> None:
+    """The label shows every form that the parser reads."""
+    domain = Domain("text", Kind.TEXT)
+    (label,) = [one.label for one in choices(domain, False) if one.operator == "contains pattern"]
+    forms = label[label.index("(") + 1 : -1].split(", ")
+    assert forms[:3] == ["and", "or", "not"]
+    for form in forms[3:]:
+        parse_pattern(form, 0, len(form))

@@ -1,6 +1,7 @@
 """Plans on disk: a matcher's segments as a folder of Arrow files, written atomically and memory-mapped.
 
-    plan/manifest.json       form, format, catalog, the pieces in order, every file with its size and checksum
+    plan/manifest.json       form, format, versions of what cuts texts, catalog, the pieces in order, every file with
+                             its size and checksum
     plan/segment-4.arrow     a segment: its index, its bitmaps, the keys of its dimensions
     plan/numbers-0.arrow     by number the subscription's id, where its span begins, the filter's text if it has one
     plan/closings-7.arrow    numbers whose span was closed, and where it ended
@@ -21,6 +22,7 @@ import numpy as np
 import pyarrow as pa
 
 from tidings.errors import MatchingError
+from tidings.language.stems import text_versions
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.index.thresholds import DEFAULTS, Thresholds
 from tidings.matching.plan.checksum import checksum_of
@@ -117,6 +119,7 @@ def _write(matcher: BoxMatcher, folder: Path, base: Path | None) -> dict[Piece, 
     manifest = {
         "form": FORM,
         "format": FORMAT,
+        "text": text_versions(),
         "catalog": json_form.write(matcher.catalog),
         "segments": [[files[one.segment].name, one.latest_start] for one in settled.segments],
         "numbers": [files[chunk].name for chunk in settled.numbers],
@@ -149,6 +152,8 @@ def _manifest(folder: Path) -> dict[str, Any]:
         raise UnusablePlan(str(folder), "manifest.json", f"says {form} {version}, this release reads {FORM} {FORMAT}")
     if seal != checksum:
         raise UnusablePlan(str(folder), "manifest.json", "is damaged (its checksum differs)")
+    if (made_with := manifest.get("text", "an earlier release")) != text_versions():
+        raise UnusablePlan(str(folder), "manifest.json", f"was made with {made_with}, and this is {text_versions()}")
     return manifest
 
 

@@ -33,6 +33,7 @@ _STRINGS = {
     "ends": ("ends with", "does not end with"),
     "like": ("looks like (% any text, _ any character)", "does not look like (% any text, _ any character)"),
 }
+_PATTERN = '(and, or, not, red*, "one owner", red near[5] mini)'
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +86,8 @@ def choices(domain: Domain, multiple: bool) -> list[Choice]:
             Choice("contains any", "has any of the words", "words"),
             Choice("not contains all", "does not have all the words", "words"),
             Choice("not contains any", "has none of the words", "words"),
-            Choice("contains pattern", "fits the word pattern", "words"),
-            Choice("not contains pattern", "does not fit the word pattern", "words"),
+            Choice("contains pattern", f"fits the word pattern {_PATTERN}", "words"),
+            Choice("not contains pattern", f"does not fit the word pattern {_PATTERN}", "words"),
         ]
     if domain.allows("~"):
         made += [
