@@ -5,6 +5,7 @@ from lxml import etree
 
 from tidings.paths.parser import parse_path
 from tidings.paths.printer import path_text
+from tidings.workloads import documents
 from tidings.workloads.documents import DocumentWorkload
 
 
@@ -28,3 +29,15 @@ def test_paths_are_distinct_and_hold_for_some_document(tests):
     for text, path in zip(texts, paths, strict=True):
         assert sum(len(step.tests) for step in path.steps) == tests
         assert any(tree.xpath(f"boolean({text})") for tree in trees), text
+
+
+def test_more_paths_than_draws_find_are_variants_of_the_ways(monkeypatch):
+    workload = DocumentWorkload("xmark")
+    drawn = workload.paths(200, documents=5)
+    monkeypatch.setattr(documents, "_MOST_DRAWS", 100)
+    paths = workload.paths(20_000, documents=5)
+    assert len(set(paths)) == 20_000
+    assert paths[:30] == drawn[:30]
+    trees = [etree.fromstring(document) for document in workload.documents(5)]
+    for path in paths[::500]:
+        assert any(tree.xpath(f"boolean({path_text(path)})") for tree in trees), path_text(path)

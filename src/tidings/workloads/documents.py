@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
@@ -12,6 +12,7 @@ from tidings.workloads.grammars import NEWS, XMARK, Grammar
 
 _WORDS = ("bank", "rate", "storm", "court", "minister", "team", "goal", "season", "film", "trade", "oil", "flood")
 _DEEPEST = 12
+_MOST_DRAWS = 2_000_000
 GRAMMARS: dict[str, tuple[str, Grammar]] = {"xmark": ("site", XMARK), "nitf": ("nitf", NEWS)}
 
 
@@ -52,17 +53,38 @@ class DocumentWorkload:
         return [_written(document).encode() for document in self.drawn(count)]
 
     def paths(self, count: int, documents: int = 300) -> list[Path]:
-        """Distinct ones, each from the way to some element of the first documents; fewer if there are not so many."""
+        """Distinct ones, each from the way to some element of the first documents; fewer if there are not so many.
+
+        Most draws of paths without tests are soon such as are there already; after two million, which give at least
+        100,000 paths, the rest are taken in turn from the variants of each way."""
         random_ = random.Random(f"paths {self}")
         ways = [way for document in self.drawn(documents) for way in _ways(document, ())]
         made: dict[Path, None] = {}
-        for _ in range(20 * count):
+        for _ in range(20 * count if self.tests else min(20 * count, _MOST_DRAWS)):
             if len(made) == count:
                 break
             path = self._path(random_.choice(ways), random_)
             if path is not None:
                 made[path] = None
+        if len(made) < count and not self.tests:
+            for path in self._variants({tuple(one.name for one in way[: self.deepest_path]): None for way in ways}):
+                made[path] = None
+                if len(made) == count:
+                    break
         return list(made)
+
+    def _variants(self, ways: Iterable[tuple[str, ...]]) -> Iterator[Path]:
+        """Each step of a way to a child or a descendant, by name or wild: one of each way, then the next of each."""
+        left = [way for way in ways if len(way) > 1]
+        variant = 0
+        while left := [way for way in left if variant < 4 ** len(way)]:
+            for way in left:
+                # Odd factors lead to each variant once, and to neighbours late.
+                bits = variant * 0x9E3779B1 % 4 ** len(way)
+                kinds = [bits >> 2 * place & 3 for place in range(len(way))]
+                if not all(kind & 2 for kind in kinds):
+                    yield Path(tuple(map(_step, kinds, way)))
+            variant += 1
 
     def _path(self, way: tuple[Drawn, ...], random_: random.Random) -> Path | None:
         way = way[: random_.randint(2, self.deepest_path)]
@@ -82,6 +104,10 @@ class DocumentWorkload:
                 return None
             steps[tested] = Step(steps[tested].axis, steps[tested].node, (*steps[tested].tests, test))
         return None if all(step.node == Element(None) for step in steps) else Path(tuple(steps))
+
+
+def _step(kind: int, name: str) -> Step:
+    return Step("descendant" if kind & 1 else "child", Element(None if kind & 2 else Name(name)))
 
 
 def _element(name: str, grammar: Grammar, random_: random.Random, left: list[int], depth: int) -> Drawn:
