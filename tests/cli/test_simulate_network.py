@@ -25,10 +25,10 @@ def test_figures_for_each_distribution(tidings: Tidings) -> None:
 
 
 def test_a_table_with_the_time_to_repair(tidings: Tidings) -> None:
-    done = tidings(*SMALL, "--topology", "star", "--repair")
+    done = tidings(*SMALL, "--topology", "star", "--fault", "crash", "--fault", "growth")
     assert done.exit_code == 0, done.stderr
     header, *rows = done.stdout.splitlines()
-    assert header.split()[-2:] == ["missed", "repair"]
+    assert header.split()[-5:] == ["missed", "after", "crash", "after", "growth"]
     assert [row.split()[1] for row in rows] == ["flooding", "events", "subscriptions", "advertisements"]
 
 
@@ -53,3 +53,4 @@ def test_a_plot(tidings: Tidings, tmp_path: Path) -> None:
 def test_usage(tidings: Tidings) -> None:
     assert tidings("simulate", "network", "--topology", "moebius").exit_code == 2
     assert tidings("simulate", "network", "--selectivity", "2").exit_code == 2
+    assert tidings("simulate", "network", "--fault", "flood").exit_code == 2

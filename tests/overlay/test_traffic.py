@@ -2,7 +2,10 @@ from dataclasses import replace
 
 import pytest
 
-from tidings.overlay.simulation.traffic import Setting, flooding, time_to_repair, traffic
+from tidings.overlay.simulation.checks import lost, unsettled
+from tidings.overlay.simulation.mending import Fault, time_to_repair
+from tidings.overlay.simulation.network import Network
+from tidings.overlay.simulation.traffic import Setting, flooding, traffic
 
 SMALL = Setting(servers=20, subscriptions=40, events=40, selectivity=0.01)
 
@@ -32,8 +35,30 @@ def test_every_event_matches_everything() -> None:
     assert found.filters_per_server < 3
 
 
-def test_repair_ends() -> None:
-    assert 10 < time_to_repair(SMALL, "subscriptions") < 60
+@pytest.mark.parametrize(
+    ("fault", "quickest", "slowest"),
+    [("crash", 10, 60), ("partition", 10, 60), ("loss", 0, 60), ("growth", 0, 5)],
+)
+def test_repair_ends(fault: Fault, quickest: float, slowest: float) -> None:
+    assert quickest < time_to_repair(SMALL, "subscriptions", fault) < slowest
+
+
+def test_each_fault_does_harm_and_growth_is_ordered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the network is when the fault ends."""
+    found: dict[Fault, Network] = {}
+    for fault in ("crash", "partition", "loss", "growth"):
+
+        def heal_all(of: Network, fault: Fault = fault) -> None:  # type: ignore[assignment]
+            found[fault] = of
+            raise StopIteration
+
+        monkeypatch.setattr(Network, "heal_all", heal_all)
+        with pytest.raises(StopIteration):
+            time_to_repair(SMALL, "subscriptions", fault)  # type: ignore[arg-type]
+    assert sum(host.server is None for host in found["crash"].hosts.values()) == 1
+    assert all(lost(found[fault]) for fault in ("crash", "partition"))
+    assert unsettled(found["loss"])
+    assert {len(host.disk.orders) for host in found["growth"].hosts.values()} == {11}
 
 
 @pytest.mark.slow

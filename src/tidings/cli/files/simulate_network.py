@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, replace
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 from rich.table import Table
@@ -13,6 +15,7 @@ from rich.table import Table
 from tidings.cli.terminal import messages, output, plain_errors, progress
 
 if TYPE_CHECKING:
+    from tidings.overlay.simulation.mending import Fault
     from tidings.overlay.simulation.traffic import Traffic
 
 TopologyName = Literal["line", "star", "tree", "ring", "random", "transit-stub"]
@@ -21,6 +24,13 @@ _DISTRIBUTIONS: tuple[Literal["events", "subscriptions", "advertisements"], ...]
     "subscriptions",
     "advertisements",
 )
+
+
+class FaultName(StrEnum):
+    CRASH = "crash"
+    PARTITION = "partition"
+    LOSS = "loss"
+    GROWTH = "growth"
 
 
 def network(
@@ -40,9 +50,10 @@ def network(
     saved: Annotated[
         bool, typer.Option("--saved", help="Also without covering: the share of filters that it saves.")
     ] = False,
-    repair: Annotated[
-        bool, typer.Option("--repair", help="Also crash the busiest server and time the repair; takes longer.")
-    ] = False,
+    fault: Annotated[
+        list[FaultName] | None,
+        typer.Option(help="Also time the repair after ten seconds of it; takes longer. May be repeated."),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same figures.")] = 1,
     plot: Annotated[
         Path | None, typer.Option(metavar="DIR", file_okay=False, help="Also draw the messages per event.")
@@ -52,10 +63,13 @@ def network(
     """Simulate a network of servers, with each distribution and with flooding.
 
     Example: tidings simulate network --topology transit-stub --servers 100 --selectivity 0.001
-    """
-    from tidings.overlay.simulation.traffic import Setting, flooding, time_to_repair, traffic
 
-    shares = selectivity or [0.01]
+    Example: tidings simulate network --servers 30 --fault crash --fault partition --fault loss --fault growth
+    """
+    from tidings.overlay.simulation.mending import time_to_repair
+    from tidings.overlay.simulation.traffic import Setting, flooding, traffic
+
+    shares, faults = selectivity or [0.01], cast("list[Fault]", list(dict.fromkeys(one.value for one in fault or ())))
     found: list[tuple[float, Traffic]] = []
     with plain_errors(), progress() as bar:
         task = bar.add_task("simulating", total=len(shares) * len(_DISTRIBUTIONS))
@@ -67,8 +81,8 @@ def network(
                 if saved:
                     plain = traffic(replace(setting, covering=False), distribution)
                     figures = replace(figures, filters_uncovered=plain.filters_per_server)
-                if repair:
-                    figures = replace(figures, repair=time_to_repair(setting, distribution))
+                repair: dict[str, float] = {one: time_to_repair(setting, distribution, one) for one in faults}
+                figures = replace(figures, repair=repair)
                 found.append((share, figures))
                 bar.advance(task)
         if plot is not None:
@@ -80,18 +94,18 @@ def network(
         for share, figures in found:
             typer.echo(json.dumps({"selectivity": share, **asdict(figures)}))
         return
-    output.print(_table(found, repair, saved))
+    output.print(_table(found, faults, saved))
 
 
-def _table(found: list[tuple[float, Traffic]], repair: bool, saved: bool) -> Table:
+def _table(found: list[tuple[float, Traffic]], faults: Sequence[str], saved: bool) -> Table:
     header = ["selectivity", "distribution", "messages/event", "filters/server", "most filters", "posts"]
-    header += ["median delay", "slowest delay", "missed"] + (["repair"] if repair else [])
+    header += ["median delay", "slowest delay", "missed", *(f"after {one}" for one in faults)]
     header += ["without covering", "saved"] if saved else []
     table = Table(*header, box=None, pad_edge=False)
     for share, one in found:
         row = [f"{share:.1%}", one.distribution, f"{one.messages_per_event:.1f}", f"{one.filters_per_server:,.0f}"]
         row += [f"{one.most_filters:,}", f"{one.posts:,}", _seconds(one.median_delay), _seconds(one.slowest_delay)]
-        row += [f"{one.missed:,}"] + ([_seconds(one.repair)] if repair else [])
+        row += [f"{one.missed:,}", *(_seconds(one.repair.get(fault)) for fault in faults)]
         if saved:
             bare = one.filters_uncovered
             row += [f"{bare:,.0f}", f"{1 - one.filters_per_server / bare:.0%}"] if bare else ["–", "–"]

@@ -1,13 +1,13 @@
-"""How much a network carries: messages for an event, filters held, delay, and how long repair takes."""
+"""How much a network carries: messages for an event, filters held, delay."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import fmean, quantiles
 
-from tidings.overlay.simulation.checks import lost, unsettled
+from tidings.overlay.simulation.checks import lost
 from tidings.overlay.simulation.network import Network
 from tidings.overlay.simulation.ranges import Range, Ranges
 from tidings.overlay.simulation.topologies import TOPOLOGIES, Topology
@@ -17,7 +17,6 @@ from tidings.overlay.values import Distribution, Filter, Limits
 _VALUES = 100_000  # contents are 0 to one less
 _BAND = _VALUES // 5  # of these, what one publisher publishes
 _EVENT_EVERY = 0.05
-_LONGEST = 600.0  # simulated seconds to wait for anything
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +40,7 @@ class Traffic:
     median_delay: float | None  # seconds; None: nothing crossed a link
     slowest_delay: float | None  # all but one in a hundred are quicker
     missed: int  # promised events that did not arrive
-    repair: float | None = None  # seconds
+    repair: dict[str, float] = field(default_factory=dict)  # seconds, by what went wrong
     filters_uncovered: float | None = None  # for each server, if no filter covered another
 
 
@@ -63,14 +62,14 @@ def flooding(setting: Setting) -> Traffic:
 
 
 def traffic(setting: Setting, distribution: Distribution) -> Traffic:
-    network = _settled(setting, distribution)
+    network = settled(setting, distribution)
     posts = network.counts["Posted"]
     held = [
         sum(len(interest.filters) for interest in host.server.held.values())
         for host in network.hosts.values()
         if host.server is not None
     ]
-    _publish(network, setting, network.now)
+    publish(network, setting, network.now)
     carried = network.counts["events"]
     network.run(network.now + setting.events * _EVENT_EVERY + 10)
     delays = sorted(_delays(network))
@@ -87,25 +86,7 @@ def traffic(setting: Setting, distribution: Distribution) -> Traffic:
     )
 
 
-def time_to_repair(setting: Setting, distribution: Distribution) -> float:
-    """The server with most tree links crashes for ten seconds while others publish. How many seconds after its return
-    every promised event has arrived and all is settled again."""
-    network = _settled(setting, distribution)
-    servers = {name: host.server for name, host in network.hosts.items() if host.server is not None}
-    busiest = max(servers, key=lambda name: (len(servers[name].neighbours), name))
-    network.crash(busiest)
-    _publish(network, setting, network.now, without=busiest, spread=10.0)
-    network.run(network.now + 10)
-    network.recover(busiest)
-    returned = network.now
-    while network.now < returned + _LONGEST:
-        network.run(network.now + 1)
-        if not unsettled(network) and not lost(network):
-            break
-    return network.now - returned
-
-
-def _settled(setting: Setting, distribution: Distribution) -> Network:
+def settled(setting: Setting, distribution: Distribution) -> Network:
     """A network in which all subscribed, and every interest is where it should be."""
     chosen = random.Random(setting.seed)
     filters = Ranges(_VALUES - 1) if setting.covering else Uncovered(_VALUES - 1)
@@ -139,7 +120,7 @@ def _publishers(network: Network, setting: Setting) -> dict[str, Range]:
     return {name: Range(low, low + _BAND - 1) for name, low in zip(names, lows, strict=True)}
 
 
-def _publish(network: Network, setting: Setting, start: float, without: str = "", spread: float | None = None) -> None:
+def publish(network: Network, setting: Setting, start: float, without: str = "", spread: float | None = None) -> None:
     chosen = random.Random(setting.seed + 2)
     bands = _publishers(network, setting)
     step = _EVENT_EVERY if spread is None else spread / setting.events
