@@ -90,7 +90,7 @@ def test_every_fault_is_counted_under_its_name_and_nothing_else_refused(
         assert cars.faults[row] in REFUSED
 
     mended = mapped(**keys, fields=MENDED)
-    again = Feed(mended, ann, state=tmp_path / "state").once()
+    again = Feed(mended, ann, print, state=tmp_path / "state").once()
     assert (again.published, again.refused, again.failures) == (counters.refused, 0, 0)
     assert again.published + counters.published == rows
     for brand in (*MODELS, "tesla"):  # each has a model 'andere', but for tesla, which nobody had seen before
