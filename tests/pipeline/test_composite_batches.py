@@ -1,13 +1,9 @@
-"""The composites' query below Spark: what is stored is what the oracle says, wherever batches are cut.
-
-One file, since all cases share the world, clock and events that it sets up."""
+"""The composites' query below Spark: what is stored is what the oracle says, wherever batches are cut."""
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -17,10 +13,8 @@ from hypothesis import strategies as st
 
 from tests.composite.random_composites import Scene, scenes
 from tests.pipeline.composite_batches import answers, run_all
-from tests.services.sqlite import new_store
-from tests.store.samples import Clock
+from tests.pipeline.composite_world import A_THEN_B, START, SmallPace, World, event, times
 from tidings.composite.oracle import Oracle
-from tidings.composite.trace import EventKey, Occurrence
 from tidings.errors import TidingsError
 from tidings.language.composites import BoundComposite
 from tidings.language.composites.printer import print_composite
@@ -28,32 +22,19 @@ from tidings.language.composites.tree import Composite, Leaf
 from tidings.language.tree import Contains
 from tidings.pipeline.composites.known import KnownComposites
 from tidings.pipeline.stream.match_parts import Limits
-from tidings.schema import Attribute, AttributeUse, Domain, EventType, Instant, Kind
-from tidings.schema.growth import CreateAttribute, CreateDomain, CreateEventType
+from tidings.schema import Domain, Instant, Kind
+from tidings.schema.growth import CreateDomain
 from tidings.schema.values import Span
 from tidings.store import (
-    Accepted,
-    Draft,
     Edit,
     Gap,
     Grow,
     Pause,
-    Publish,
     Resume,
-    SetQuota,
-    Store,
     Subscribe,
-    Tick,
     Withdraw,
 )
 from tidings.store.notifications.commits import Pace
-
-START = Clock().time
-CHANGES = [
-    CreateDomain(Domain("number", Kind.NUMERIC)),
-    *(CreateAttribute(Attribute(name, "number")) for name in "lvk"),
-    CreateEventType(EventType("t", tuple(AttributeUse(name, mandatory=False, unique=False) for name in "lvk"))),
-]
 
 
 def with_leaves(node: Any, numbers: Any) -> Any:
@@ -71,42 +52,6 @@ def with_leaves(node: Any, numbers: Any) -> Any:
     return replace(node, **below)
 
 
-class World:
-    """A journal with a clock."""
-
-    def __init__(self, folder: Path) -> None:
-        self.clock = Clock()
-        self.store = Store.open(new_store(folder / "tidings.db"), self.clock)
-        self.put(*(Grow(change) for change in CHANGES))
-        self.catalog = self.store.catalog()
-
-    def put(self, *drafts: Draft) -> int:
-        outcomes = self.store.append(drafts)
-        assert all(isinstance(one, Accepted) for one in outcomes), outcomes
-        return self.store.tail()
-
-    def publish(self, one: Occurrence) -> int:
-        attributes = {"l": sorted(one.leaves)} | {name: list(values) for name, values in one.values.items()}
-        raw = {"id": one.event.id, "source": one.event.source, "time": str(Instant(one.event.time))}
-        return self.put(Publish(raw | {"event_type": "t", "attributes": attributes}))
-
-    def tick(self, time: int) -> int:
-        self.clock.time = Instant(max(time, self.clock.time))
-        return self.put(Tick())
-
-    def found(self) -> list[tuple[str, Any, Any, int]]:
-        """Of all notifications: subscription, key, constituents, time."""
-        told = self.store.notifications(limit=100_000)
-        assert [one.cursor for one in told] == list(range(1, len(told) + 1))
-        known = self.store.detections(one.detection for one in told)
-        assert len(known) == len(told)
-        return sorted(
-            (one.subscription, found.key, tuple(EventKey(*event[:3]) for event in found.events), int(found.time))
-            for one in told
-            for found in [known[one.detection]]
-        )
-
-
 def shifted(composite: Composite) -> Composite:
     start = None if composite.start is None else Instant(composite.start + START)
     return replace(composite, tree=with_leaves(composite.tree, iter(range(1000))), start=start)
@@ -122,19 +67,6 @@ def started(composite: Composite) -> Composite:
 
 def lateness_of(scene: Scene) -> int:
     return max((one.event.time for one in scene.trace[:1]), default=0) - min(scene.watermarks[:1], default=0)
-
-
-class SmallPace(Pace):
-    """So many detections in each transaction; where `left` runs out, the process is killed after so many."""
-
-    def __init__(self, left: int = 10**9, rows: int = 2) -> None:
-        super().__init__(rows=rows)
-        self._left = left
-
-    def note(self, rows: int, seconds: float) -> None:
-        self._left -= 1
-        if not self._left:
-            raise KeyboardInterrupt
 
 
 @given(scenes(), st.lists(st.integers(1, 3), min_size=1, max_size=3), st.sampled_from([1, 4, 50_000]))
@@ -166,19 +98,6 @@ def test_what_is_stored_is_what_the_oracle_says(scene: Scene, stretches: list[in
 @pytest.fixture
 def world(tmp_path: Path) -> World:
     return World(tmp_path)
-
-
-def event(second: float, leaf: int, id: str = "", **values: float) -> Occurrence:
-    time = START + int(second * 1_000_000)
-    return Occurrence(EventKey(time, "", id or f"e{second}"), frozenset([leaf]), {k: (v,) for k, v in values.items()})
-
-
-A_THEN_B = "[l contains 0] before [l contains 1] within 10 s"
-
-
-def times(world: World) -> list[tuple[str, list[str], float]]:
-    """Of what was found: subscription, ids, seconds after the start."""
-    return [(name, [one.id for one in events], (time - START) / 1e6) for name, _, events, time in world.found()]
 
 
 def test_a_notification_has_the_position_of_its_last_constituent(world: World) -> None:
@@ -362,118 +281,3 @@ def test_what_can_only_expire_is_dropped_unread(world: World) -> None:
     assert [name for name, _, _ in times(world)] == ["c", "c", "n"]
     span = world.store.tail() - 6
     assert [world.store.composite_states(at, 10) for at in (span, span + 1)] == [[], ["[1,null,null,null,null,2]"]]
-
-
-OWNED = {
-    "pair": "[l contains 0] before [l contains 1] within 20 s",
-    "last": "[l contains 0] before [l contains 1] within 20 s select all, last",
-    "final": "[l contains 0] and [l contains 1] within 15 s select all, 2 evaluate final",
-    "not": "[l contains 0] unless [l contains 1] within 5 s by k",
-    "none": "absent([l contains 7]) within 9 s",
-}
-
-
-def accounted(folder: Path, cuts: int, seed: int, kills: bool = False) -> tuple[list[Any], int]:
-    """What an account with a small quota is left with, in batches of so many positions, and how many were dropped. With
-    `kills` the sink is killed again and again, and each time the batch is cut otherwise."""
-    folder.mkdir()
-    world, draw = World(folder), Random(seed)
-    world.put(SetQuota(6, "ann"))
-    world.put(*(Subscribe(id, composite=text, owner="ann") for id, text in OWNED.items()))
-    for number in range(90):
-        world.clock.time = Instant(world.clock.time + draw.randrange(4_000_000))
-        late = world.clock.time - START - draw.randrange(3_000_000)
-        world.publish(event(late / 1e6, draw.randrange(2), f"e{number}", k=draw.randrange(2)))
-        if number == 50:
-            world.put(SetQuota(9, "ann"))
-    world.tick(world.clock.time + 40_000_000)
-    last = world.store.tail()
-    for transactions in range(1, 9) if kills else ():
-        with suppress(KeyboardInterrupt):
-            run_all(world.store, 3_000_000, [last - transactions], pace=SmallPace(transactions))
-            pytest.fail("it was not killed")
-    run_all(world.store, 3_000_000, range(1, last, cuts) if cuts else [])
-    (account,) = world.store.most_dropped(5)
-    found = world.found()
-    world.store.restart_composites()
-    assert run_all(world.store, 3_000_000, [40]) == 0  # the same are dropped again
-    world.store.close()
-    return found, account.dropped
-
-
-@pytest.mark.parametrize("seed", [1, 2])
-def test_what_a_quota_drops_follows_from_the_journal(tmp_path: Path, seed: int) -> None:
-    whole, dropped = accounted(tmp_path / "0", 0, seed)
-    assert dropped > 20
-    assert len({name for name, *_ in whole}) == len(OWNED)
-    for cuts in (1, 7):
-        assert accounted(tmp_path / str(cuts), cuts, seed) == (whole, dropped)
-    assert accounted(tmp_path / "killed", 7, seed, kills=True) == (whole, dropped)
-
-
-def fanned_out(world: World, composites: int, events: int) -> None:
-    """Each event completes all composites, with each event before it; all become known at once."""
-    world.put(*(Subscribe(f"c{number}", composite=A_THEN_B) for number in range(composites)))
-    drafts = [event(1 + number / 1_000, 0, f"e{number}")._replace(leaves=frozenset([0, 1])) for number in range(events)]
-    for one in drafts:
-        world.publish(one)
-    world.tick(START + 3_000_000)
-
-
-def test_whatever_composites_match_a_batch_is_bounded(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """20 composites x 16 events: the tasks stop early, keys are taken in groups, detections are staged in runs and
-    stored in parts."""
-    monkeypatch.setattr("tidings.pipeline.composites.shard_stage._GROUP", 2_000)
-    monkeypatch.setattr("tidings.pipeline.composites.shard_done._FOUND_AT_ONCE", 100)
-    monkeypatch.setattr("tidings.pipeline.composites.shard_done._A_CHUNK", 9)
-    monkeypatch.setattr("tidings.composite.detector._AT_ONCE", 3)
-    fanned_out(world, 20, 16)
-    store, known = world.store, KnownComposites(world.store)
-    store.begin_composites()
-    first, last = store.committed("composites") + 1, store.tail()
-    limits, rounds, most = Limits(staged=100), 0, 0
-    while first <= last:
-        done = answers(store, known, 0, first, last, stretches=2, limits=limits)
-        assert not rounds or done.round.reached == last or done.round.reached - first < 10
-        most = max(most, sum(len(one.runs) for one in done.round.done))
-        done.stored_in(store, SmallPace(rows=150))
-        first, rounds = done.round.reached + 1, rounds + 1
-    assert rounds >= 3
-    assert most > 16  # a shard has several
-    assert len(world.found()) == len(set(map(str, world.found()))) == 20 * 16 * 15 // 2
-
-
-def test_an_owner_is_told_once_that_there_is_no_room(world: World) -> None:
-    world.put(Subscribe("c", composite=A_THEN_B, owner="ann"), Subscribe("mine", composite=A_THEN_B))
-    cuts = [world.publish(event(second, 0)) for second in range(1, 7)]
-    world.publish(event(7, 1))
-    world.tick(START + 8_000_000)
-    run_all(world.store, 0, cuts[3:], room=2)
-    assert [ids for _, ids, _ in times(world)] == 2 * [["e5", "e7"], ["e6", "e7"]]
-    (notice,) = world.store.notices_of("ann")
-    assert notice.subscription == "c"
-    assert "than this server keeps in an operator for each key" in notice.text
-    assert world.store.figures().crowded == 8  # four of each
-
-
-@pytest.mark.parametrize(
-    ("composite", "kept"),
-    [
-        (A_THEN_B, [["e5", "e7"], ["e6", "e7"]]),
-        ("[l contains 0] unless [l contains 1] within 10 s", [["e5"], ["e6"]]),
-        ("times([l contains 0], 7) within 1 min", []),
-    ],
-)
-def test_with_less_room_than_before_what_waits_shrinks(world: World, composite: str, kept: list[list[str]]) -> None:
-    world.put(Subscribe("c", composite=composite))
-    for second in range(1, 6):
-        world.publish(event(second, 0))
-    world.tick(START + 5_500_000)
-    run_all(world.store, 0)
-    world.publish(event(6, 0))
-    if composite == A_THEN_B:
-        world.publish(event(7, 1))
-    world.tick(START + 20_000_000)
-    run_all(world.store, 0, room=2)
-    assert [ids for _, ids, _ in times(world)] == kept
-    assert world.store.figures().crowded == 4

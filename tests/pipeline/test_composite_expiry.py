@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.pipeline.composite_batches import run_all
-from tests.pipeline.test_composite_batches import START, World, event, times
+from tests.pipeline.composite_world import START, World, event, times
 from tidings.store import Edit, Pause, Subscribe
 
 PATTERN = "[l contains 0] before [l contains 1] before [l contains 2] within 10 s by k report expired"
