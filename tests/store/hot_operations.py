@@ -91,7 +91,7 @@ def _detect(store: Store, size: Size) -> None:
     first, last = store.committed(COMPOSITES) + 1, store.tail()
     for spans in (store.living_composites, store.opened_composites, store.closed_composites):
         spans(first - 1, last)
-    waiting = store.due_states(3, _FEW * 16)
+    waiting = store.due_states(4, _FEW * 16)
     store.states_of([one.key for one in waiting])
     list(store.early_bodies(3, _FEW, last))
     store.early_size(3, _FEW, last)
