@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.pipeline.composite_batches import run_all
 from tests.pipeline.composite_oracle import detections_of, stored_detections
 from tests.pipeline.market import opening
 from tests.pipeline.test_stream import run_once, running
@@ -166,3 +167,34 @@ def test_the_driver_dies_around_the_commit_of_detections(store: Store, tmp_path:
     assert finished.returncode == 0, said.decode()
     assert store.committed(COMPOSITES) == store.tail()
     assert stored_detections(store) == detections_of(store, 10_000_000)
+
+
+@pytest.mark.slow
+def test_the_driver_dies_at_any_time_while_composites_detect(store: Store, tmp_path: Path) -> None:
+    """Within a batch, between two, in its transaction or while states are loaded: nothing is missing or twice."""
+    subscribed(store)
+    sales, draw = Sales(seed=4), random.Random(4)
+    put(store, *sales.drafts(100))
+    assert store.begin_composites()
+    for number in range(2):
+        before, process = store.committed(COMPOSITES), driver(tmp_path, "running")
+        deadline, moment = time.monotonic() + 600, None
+        try:
+            while moment is None or time.monotonic() < moment:
+                if store.tail() - store.committed(COMPOSITES) < 400:
+                    put(store, *sales.drafts(20))
+                if moment is None and store.committed(COMPOSITES) > before:
+                    moment = time.monotonic() + draw.random() * 3
+                    put(store, Edit("c2", composite=TEXTS[number]), Pause("c0"), *sales.drafts(20), Resume("c0"))
+                assert process.poll() is None, process.stderr and process.stderr.read().decode()
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
+        finally:
+            process.kill()
+            process.communicate()
+        assert process.returncode == -signal.SIGKILL
+    run_all(store, 10_000_000)  # the rest, by the same stages without Spark
+    assert store.committed(COMPOSITES) == store.tail()
+    found = stored_detections(store)
+    assert found == detections_of(store, 10_000_000)
+    assert {name for name, *_ in found} >= {"c0", "c3"}
