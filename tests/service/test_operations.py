@@ -20,6 +20,7 @@ def test_ready_tells_how_far_the_pipeline_is(client: httpx.Client, service: Serv
         "ready": True,
         "pipeline": {"state": "elsewhere", "restarts": 0},
         "outbox": {"state": "elsewhere", "restarts": 0},
+        "network": {"state": "elsewhere", "restarts": 0},
         "journal": tail,
         "committed": tail - 1,
         "lag": 1,

@@ -3,7 +3,7 @@
 from tidings.schema import Instant
 from tidings.store import Store
 from tidings.store.journal.entries import Constituent
-from tidings.store.notifications.detections import CompositeBatch, Detected
+from tidings.store.notifications.composite_batch import CompositeBatch, Detected, detected_rows
 from tidings.store.notifications.progress import COMPOSITES
 
 T1, T2 = (Instant.parse(f"2026-05-01T10:00:0{second}Z") for second in (1, 2))
@@ -12,7 +12,8 @@ T1, T2 = (Instant.parse(f"2026-05-01T10:00:0{second}Z") for second in (1, 2))
 def commit_detected(store: Store, *found: Detected) -> int:
     """Those of everything in the journal that is not committed yet."""
     assert store.begin_composites()
-    return store.commit_detections(CompositeBatch(store.committed(COMPOSITES) + 1, store.tail(), None, found))
+    batch = CompositeBatch(store.committed(COMPOSITES) + 1, store.tail(), None)
+    return store.commit_detections(batch, [detected_rows(found, store.known_places(batch.first, batch.last))])
 
 
 def three_detections(store: Store, id: str, owner: str, first: str, second: str) -> None:

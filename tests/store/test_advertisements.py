@@ -29,6 +29,7 @@ def publish(store: Store, id: str) -> Any:
 def test_advertisements_are_parsed_while_others_may_write(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     bound(store)
     parse, free = Filter.parse, []
+    writers: list[threading.Thread] = []
 
     def write(done: threading.Event) -> None:
         with store.database.writing():
@@ -36,7 +37,8 @@ def test_advertisements_are_parsed_while_others_may_write(store: Store, monkeypa
 
     def slowly(text: str, catalog: Any) -> Filter:
         done = threading.Event()
-        threading.Thread(target=write, args=(done,)).start()
+        writers.append(threading.Thread(target=write, args=(done,)))
+        writers[-1].start()
         free.append(done.wait(3))
         return parse(text, catalog)
 
@@ -47,6 +49,8 @@ def test_advertisements_are_parsed_while_others_may_write(store: Store, monkeypa
     store.advertise("ann", "price > 100")
     assert isinstance(publish(store, "3"), Accepted)
     assert free == [True, True]  # each was parsed once
+    for writer in writers:
+        writer.join()
 
 
 def test_advertisements_that_change_all_the_time_hold_nobody_up(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
