@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from tidings.events import BrokenRule, RefusedEvent, validate
@@ -11,6 +11,8 @@ from tidings.feeds.event_maker import EventMaker
 from tidings.feeds.mapping.mapping import Mapping
 from tidings.feeds.records.records import Record
 from tidings.schema import Catalog
+
+_MOST_HINTED = 100  # records
 
 
 class Preview:
@@ -21,6 +23,7 @@ class Preview:
         self._maker = EventMaker(mapping, catalog)
         self._catalog = catalog
         self._look = QuickLook(catalog).bindings
+        self._hints = _MOST_HINTED
 
     def of(self, record: Record) -> dict[str, Any]:
         """`{"event": …}`, with `errors` where it would be refused, `appends` where values are new, and `left_out` for
@@ -28,12 +31,9 @@ class Preview:
         made = self._maker.make(record)
         broken = list(made.errors)
         if self._look(made.raw) is None:  # else it is valid: the usual case
-            try:
-                validate(made.raw, self._catalog)
-            except RefusedEvent as refused:
-                broken += refused.errors
+            broken += self._errors(made.raw)
         shown: dict[str, Any] = {"event": made.raw}
-        new = [error for error in broken if _is_unseen(error, self._growing, self._catalog)]
+        new = [error for error in broken if self._is_unseen(error)]
         if new:
             shown["appends"] = {str(error.attribute): error.as_json()["value"] for error in new}
         if wrong := [error.as_json() for error in broken if error not in new]:
@@ -42,13 +42,28 @@ class Preview:
             shown["left_out"] = [error.as_json() for error in made.left_out]
         return shown
 
+    def _errors(self, raw: object) -> Sequence[BrokenRule]:
+        """Looking for what was meant takes milliseconds among a thousand words: only the first faults are told so."""
+        errors = _errors(raw, self._catalog, hints=False)
+        if not self._hints or all(map(self._is_unseen, errors)):
+            return errors
+        self._hints -= 1
+        return _errors(raw, self._catalog, hints=True)
+
+    def _is_unseen(self, error: BrokenRule) -> bool:
+        """A value that `run` would append first."""
+        domain = self._catalog.domain_of(error.attribute) if error.attribute in self._growing else None
+        return error.rule == "domain" and domain is not None and bool(domain.vocabulary or domain.kind == "enumerated")
+
 
 def previewed(mapping: Mapping, records: Iterable[Record], catalog: Catalog) -> Iterator[dict[str, Any]]:
     """Each record."""
     return map(Preview(mapping, catalog).of, records)
 
 
-def _is_unseen(error: BrokenRule, growing: set[str], catalog: Catalog) -> bool:
-    """A value that `run` would append first."""
-    domain = catalog.domain_of(error.attribute) if error.attribute in growing else None
-    return error.rule == "domain" and domain is not None and bool(domain.vocabulary or domain.kind == "enumerated")
+def _errors(raw: object, catalog: Catalog, hints: bool) -> Sequence[BrokenRule]:
+    try:
+        validate(raw, catalog, hints=hints)
+    except RefusedEvent as refused:
+        return refused.errors
+    return ()
