@@ -1,5 +1,7 @@
 """Rules of the machine one by one: each has a test that fails without it (`tests/mutants`)."""
 
+import pytest
+
 from tests.overlay.networks import QUICK, Recording, assert_kept, journaled, network, server
 from tidings.overlay.machine import receive
 from tidings.overlay.messages import (
@@ -12,6 +14,7 @@ from tidings.overlay.messages import (
     Granted,
     Heartbeat,
     LinkStates,
+    Message,
     MoveIn,
     Posted,
     Probe,
@@ -206,6 +209,30 @@ def test_acknowledgements_count_only_for_what_was_sent_in_this_life() -> None:
     assert [type(message) for _, message in receive(origin, Tick(), origin.now + 2)[1].sends].count(Events) == 1
     tell(made, "b", "a", Taken(Version(origin.incarnation, queue.sent)))
     assert not queue.waiting
+
+
+class Thankless(Recording):
+    """Until the fiftieth second no acknowledgement of `c` arrives."""
+
+    def send(self, sender: str, receiver: str, message: Message) -> None:
+        if not isinstance(message, Taken) or sender != "c" or self.now > 50:
+            super().send(sender, receiver, message)
+
+
+@pytest.mark.parametrize("limits", [Limits(queued=3), Limits(queued_bytes=35)])
+def test_a_neighbour_that_acknowledges_nothing_does_not_fill_the_memory(limits: Limits) -> None:
+    made = Thankless(LINE, Ranges(), 1, timing=QUICK, limits=limits)
+    made.plan([(1, "subscribe", "c", "wish", Range(0, 9))])
+    made.plan([(20 + number / 10, "publish", "a", f"e{number}", 5) for number in range(10)])
+    made.run(19)
+    server(made, "b").size_of = lambda _content: 10
+    made.run(23)
+    queue = server(made, "b").queues["c"]
+    assert (len(queue.waiting), queue.bytes) == (3, 30)
+    made.run(100)
+    assert_kept(made)
+    assert sorted(journaled(made, "c")) == [f"e{number}" for number in range(10)]
+    assert queue.bytes == 0
 
 
 def test_an_event_is_passed_on_once_and_not_back() -> None:

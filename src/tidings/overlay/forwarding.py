@@ -68,8 +68,12 @@ def _pass_on(server: Server, event: Event, giver: str | None) -> None:
     for neighbour in server.neighbours:
         selects = server.selectors.get(neighbour)
         if neighbour != giver and selects is not None and selects(event.content):
-            server.number += 1
             queue = server.queues.setdefault(neighbour, Queue())
+            size = server.size_of(event.content)
+            if len(queue.waiting) >= server.limits.queued or queue.bytes + size > server.limits.queued_bytes:
+                continue  # a neighbour that acknowledges nothing: whoever misses the event asks its origin for it
+            server.number += 1
+            queue.bytes += size
             queue.waiting.append((server.number, event, server.now))
             if not queue.sent:
                 _send(server, neighbour, queue)
@@ -93,7 +97,7 @@ def on_taken(server: Server, neighbour: str, version: Version) -> None:
     if queue is None or version.incarnation != server.incarnation or version.number < queue.sent:
         return
     while queue.waiting and queue.waiting[0][0] <= version.number:
-        queue.waiting.popleft()
+        queue.bytes -= server.size_of(queue.waiting.popleft()[1].content)
     queue.sent = 0
     if queue.waiting:
         _send(server, neighbour, queue)

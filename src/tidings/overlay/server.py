@@ -58,6 +58,7 @@ class Queue:
     waiting: deque[tuple[int, Event, float]] = field(default_factory=deque)  # its number, and since when it waits
     sent: int = 0  # through this number
     sent_at: float = 0.0
+    bytes: int = 0  # of what waits
 
 
 @dataclass(slots=True)

@@ -133,6 +133,8 @@ class Limits:
     bytes: int = 2 << 20  # of events in one message, or one event
     has: int = 10_000  # stamps named in one question; beyond, it asks for less
     scanned: int = 50_000  # own events that are looked at for one answer
+    queued: int = 200_000  # events that wait for a neighbour; later ones it fetches from their origins by itself
+    queued_bytes: int = 256 << 20
     passed: int = 20_000  # events remembered as passed on
     hops: int = 1000  # of a message that is routed
     renumberings: int = 5  # within a minute: more mean a twin
