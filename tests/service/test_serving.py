@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO
 
 import pytest
+from sqlalchemy import update
 
 from tests.service.numbers import register
 from tests.service.served import Served
@@ -25,6 +26,7 @@ from tidings.service.listening import CannotListen, PortTaken
 from tidings.service.service import AlreadyServed
 from tidings.settings import SCOPES
 from tidings.store import DeadLetter, Store
+from tidings.store.tables import about
 
 
 def refused(data: Path, *options: str, **environment: str) -> str:
@@ -50,6 +52,14 @@ def test_it_starts_answers_and_stops(tmp_path: Path) -> None:
     assert stat.S_IMODE(data.stat().st_mode) == 0o700
     with Store.open(data / "tidings.db") as store:
         assert store.tail() == 0
+
+
+def test_other_versions_of_what_cuts_texts_are_told(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "tidings.db") as store, store.database.writing() as connection:
+        connection.execute(update(about).values(text_versions="Unicode 9.0.0, PyStemmer 1.0"))
+    with Served(tmp_path, "--no-pipeline") as served:
+        served.stop()
+    assert "the texts of this store were cut and stemmed by Unicode 9.0.0, PyStemmer 1.0, and from now" in served.errors
 
 
 def test_without_a_pipeline_retention_runs_here(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import event
+from sqlalchemy import event, update
 
 from tests.services.postgresql import Server, postgresql
 from tests.store.samples import SCHEMA, positions, publish, with_schema
@@ -30,7 +30,7 @@ from tidings.store import (
     UnknownStore,
 )
 from tidings.store.databases import migration
-from tidings.store.tables import NEWEST_REVISION, metadata
+from tidings.store.tables import NEWEST_REVISION, about, metadata
 
 
 def test_opened_again_it_is_the_same(store: Store) -> None:
@@ -43,6 +43,15 @@ def test_opened_again_it_is_the_same(store: Store) -> None:
 def test_two_journals_have_two_ids(tmp_path: Path) -> None:
     with Store.open(tmp_path / "a.db") as one, Store.open(tmp_path / "b.db") as other:
         assert one.id != other.id
+
+
+def test_other_versions_of_what_cuts_texts_are_told_once(store: Store) -> None:
+    assert store.renew_text_versions() == "", "it is new"
+    assert store.renew_text_versions() == ""
+    with store.database.writing() as connection:
+        connection.execute(update(about).values(text_versions="Unicode 9.0.0, PyStemmer 1.0"))
+    assert "by Unicode 9.0.0, PyStemmer 1.0, and from now on by Unicode 1" in store.renew_text_versions()
+    assert store.renew_text_versions() == ""
 
 
 def test_a_path_a_text_and_a_url_name_the_same_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

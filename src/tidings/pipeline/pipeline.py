@@ -122,6 +122,8 @@ class Pipeline:
 
     def _begin(self) -> None:
         """What only the pipeline at work may do."""
+        if changed := self.store.renew_text_versions():
+            self._tell(changed)
         was_older = was_put_back(self.store, self.plans)
         if was_older:
             self.store.renew_incarnation()

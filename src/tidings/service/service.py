@@ -74,6 +74,8 @@ def serve(settings: Settings, say: Callable[[str], None], companions: Sequence[C
     ):
         if settings.name:
             store.begin_incarnation(settings.name)  # before anything is accepted
+        if changed := store.renew_text_versions():
+            _log.warning("%s", changed)
         settings = replace(settings, port=listener.getsockname()[1])  # links in mails lead there
         further = [make(settings, store) for make in companions]
         runner.run(_serve(settings, store, listener, say, further, certificate))

@@ -7,6 +7,7 @@ from uuid import uuid4
 
 from sqlalchemy import select, update
 
+from tidings.language.stems import text_versions
 from tidings.schema import Instant
 from tidings.store import tables
 from tidings.store.clock.clock_guard import ClockGuard
@@ -32,6 +33,21 @@ class JournalStore(EventStore):
             new = uuid4().hex
             connection.execute(update(tables.about).values(incarnation=new))
             return new
+
+    def renew_text_versions(self) -> str:
+        """What to tell the operator where its texts were cut and stemmed by other versions until now; else nothing."""
+        here = text_versions()
+        with self.database.reading() as connection:
+            before = str(connection.execute(select(tables.about.c.text_versions)).scalar_one())
+        if before != here:
+            with self.database.writing() as connection:
+                connection.execute(update(tables.about).values(text_versions=here))
+        if before in {"", here}:  # a new store has none
+            return ""
+        return (
+            f"the texts of this store were cut and stemmed by {before}, and from now on by {here}: about stored "
+            "events, filters with words may answer otherwise than when those came"
+        )
 
     def fingerprint(self, position: int) -> str:
         """Of the entry at this position; empty where there is none, or it was removed."""

@@ -138,7 +138,8 @@ dead_letters = Table(
 # still there, `active` and `paused` the subscriptions: counting ten million rows takes seconds. `letters` is the last
 # number given to a dead letter, `trimmed` the position up to which retention has left no event. The incarnation changes
 # when the journal goes on from an older copy. `late` counts the events that came too late for composites,
-# `crowded` their instances that were dropped because too many waited.
+# `crowded` their instances that were dropped because too many waited. `text_versions` are those that cut and stem its
+# texts.
 about = Table(
     "about",
     metadata,
@@ -157,6 +158,7 @@ about = Table(
     Column("incarnation", Text, nullable=False, server_default=""),
     Column("late", Number, nullable=False, server_default="0"),
     Column("crowded", Number, nullable=False, server_default="0"),
+    Column("text_versions", Text, nullable=False, server_default=""),
 )
 
 # For each boot of each host, a time of day that was believed and the microseconds since boot that belong to it.

@@ -120,4 +120,5 @@ network_moved_in = Table(
     Column("server", Id, primary_key=True),
     Column("start", Number, nullable=False),
     Column("opened", Number, nullable=False),
+    Index("moved_in_by_start", "start"),
 )
