@@ -209,3 +209,9 @@ def test_similarity_on_a_file_weighs_words_by_the_whole_file(tidings: Tidings, f
         done = tidings("match", "own.jsonl", "texts.jsonl", "--schema", "own.json", "--algorithm", "naive")
         found[least] = [line["event"] for line in lines(done.stdout)]
     assert found == {0.4: ["0"], 0.6: ["0"]}  # without statistics every text would be similar by 0.5
+    pattern = "[body ~ 'the bank' at least 0.4] before [body ~ 'the sea' at least 0.4] within 1 h"
+    (folder / "own.jsonl").write_text(json.dumps({"id": "s", "composite": pattern}))
+    timed = [one | {"time": f"2026-05-01T10:00:0{one['id']}Z"} for one in events]
+    (folder / "texts.jsonl").write_text("\n".join(map(json.dumps, timed)))
+    done = tidings("match", "own.jsonl", "texts.jsonl", "--schema", "own.json")
+    assert [line["events"] for line in lines(done.stdout)] == [["0", "3"]]

@@ -8,7 +8,7 @@ from tidings.language import Filter, covers
 from tidings.language.analysis.constraints import constraints_of
 from tidings.language.analysis.satisfiability import impossible
 from tidings.language.errors import NotForThisKind, UnexpectedToken, WordlessText, WrongSimilarity
-from tidings.language.similarity import cosine, similar_key, statistics_of, text_of_key, vector
+from tidings.language.similarity import TermCounts, _long, cosine, similar_key, statistics_of, text_of_key, vector
 from tidings.schema import Catalog
 from tidings.schema.statistics import Statistics
 
@@ -109,3 +109,21 @@ def test_statistics_count_texts_and_travel_with_the_schema() -> None:
 def test_wrong_statistics_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(Exception, match=r"statistics\[0\]"):
         Catalog.from_dict({**DECLARED, "statistics": [{"attribute": "body", **wrong}]})
+
+
+def test_terms_beyond_the_limit_are_forgotten_by_frequency() -> None:
+    def counted(most: int) -> Statistics:
+        counts = TermCounts(None, most)
+        for text in ("a b c", "a b", "a d", "e a", "e f", "f"):
+            counts.add(text)
+        return counts.statistics("body")
+
+    assert counted(6) == Statistics("body", 6, {"a": 4, "b": 2, "c": 1, "d": 1, "e": 2, "f": 2})
+    assert counted(4) == Statistics("body", 6, {"a": 4, "b": 2, "e": 1, "f": 2})  # at the fourth, c, d and e
+    assert counted(1) == Statistics("body", 6, {"f": 1})
+
+
+def test_vectors_of_long_texts_are_not_kept() -> None:
+    for number in range(5):
+        vector(f"{number} " * 600, None, COUNTED)
+    assert _long.cache_info().currsize <= 2

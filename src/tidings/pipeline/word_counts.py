@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -16,8 +15,7 @@ import msgspec
 from tidings.errors import LanguageError, SchemaError, StoreError
 from tidings.language import Filter
 from tidings.language.composites import BoundComposite
-from tidings.language.similarity import terms_of
-from tidings.language.tree import Not, Similar
+from tidings.language.similarity import TermCounts, similar_attributes
 from tidings.schema.catalog import Catalog
 from tidings.schema.growth import SetStatistics
 from tidings.schema.statistics import Statistics
@@ -39,9 +37,13 @@ class WordCounts:
     """The texts of one attribute in the events up to a position, counted piece by piece."""
 
     def __init__(self, attribute: str, language: str | None) -> None:
-        self.attribute, self.language = attribute, language
-        self.position = self.texts = 0
-        self._frequencies: Counter[str] = Counter()
+        self.attribute = attribute
+        self.position = 0
+        self._counts = TermCounts(language)
+
+    @property
+    def texts(self) -> int:
+        return self._counts.texts
 
     def read(self, store: Store, upto: int) -> None:
         """Counts the stored events after those counted before."""
@@ -49,12 +51,11 @@ class WordCounts:
             for payload in rows.column("payload").to_pylist():
                 given = _decode(payload).attributes.get(self.attribute)
                 for text in given if isinstance(given, list) else [] if given is None else [given]:
-                    self._frequencies.update(set(terms_of(text, self.language)))
-                    self.texts += 1
+                    self._counts.add(text)
         self.position = max(self.position, upto)
 
     def statistics(self) -> Statistics:
-        return Statistics(self.attribute, self.texts, dict(sorted(self._frequencies.items())))
+        return self._counts.statistics(self.attribute)
 
 
 def count_stored(store: Store, attribute: str) -> Statistics:
@@ -139,8 +140,7 @@ def attributes_asked(texts: Iterable[str], catalog: Catalog) -> set[str]:
     found: set[str] = set()
     for text in texts:
         for filter in _filters(text, catalog):
-            literals = (one.term if isinstance(one, Not) else one for all_of in filter.conjunctions for one in all_of)
-            found.update(one.attribute for one in literals if isinstance(one, Similar))
+            found |= similar_attributes(filter.conjunctions)
     return found
 
 

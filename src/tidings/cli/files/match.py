@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
+from functools import partial
+from itertools import chain
 from json import dumps
 from pathlib import Path
 from typing import Annotated, BinaryIO, Literal
@@ -121,12 +123,17 @@ def match(
         catalog = load_catalog(schema)
         started = time.monotonic()
         standing, composites = _subscriptions(subscriptions, catalog, composites=engine == "local")
-        if (counted_over := with_file_statistics(standing.filters, events, catalog, form)) is not catalog:
+        documents = event_type is not None or events.is_dir()
+        read = (
+            partial(read_document_files, events, event_type=event_type)
+            if documents
+            else partial(read_events, events, form=form)
+        )
+        filters = chain(standing.filters.others.values(), *(one.filters for one in composites.values()))
+        if (counted_over := with_file_statistics(filters, partial(read, catalog=catalog), catalog)) is not catalog:
             catalog = counted_over
             standing, composites = _subscriptions(subscriptions, catalog, composites=engine == "local", quiet=True)
         found = FileDetections(composites, catalog) if composites else None
-        if documents := event_type is not None or events.is_dir():
-            readings = read_document_files(events, catalog, event_type)
         if engine == "spark":
             if documents:
                 raise typer.BadParameter("Spark matches files of events, not documents.", param_hint="'--engine'")
@@ -134,8 +141,7 @@ def match(
 
             answers = match_on_spark(standing, events, catalog, form, master, shared)
         else:
-            readings = readings if documents else read_events(events, catalog, form)
-            answers = _match_here(algorithm, standing, readings, catalog, found)
+            answers = _match_here(algorithm, standing, read(catalog=catalog), catalog, found)
         summary = MatchSummary(subscriptions=len(standing) + len(composites))
         with ExitStack() as stack:
             errors = stack.enter_context(noted_errors())
