@@ -4,7 +4,7 @@ the cases of event-ruler's suite against a small evaluator of its patterns."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -38,6 +38,13 @@ SAID = [
 ]
 
 
+def _nested(often: int, around: Callable[[Any], Any]) -> Any:
+    made: Any = {"a": [1]}
+    for _ in range(often):
+        made = around(made)
+    return made
+
+
 @pytest.mark.parametrize(("pattern", "text"), SAID)
 def test_what_a_pattern_becomes(pattern: Any, text: str) -> None:
     assert from_eventbridge(pattern).text == text
@@ -54,6 +61,27 @@ def test_all_that_cannot_be_said_is_listed() -> None:
 @pytest.mark.parametrize(
     ("pattern", "said"),
     [
+        ({"detail-type": [{"prefix": "x"}]}, "detail-type: prefix: list the event types"),
+        ({"detail-type": [{"anything-but": {"wildcard": "x*"}}]}, "detail-type: wildcard: list the event types"),
+        ({"detail-type": ["car", 5]}, "detail-type: 5: event_type is a string"),
+        ({"time": [{"prefix": "2026"}]}, "time: prefix: times are compared with a whole time"),
+        ({"time": ["May"]}, "not an ISO 8601 time"),
+        ({"source": [{"numeric": [">", 5]}]}, "source: numeric: event.source is no number"),
+        ({"a": [1e400, 1]}, "a: inf: NaN and infinities"),
+        ({"a": [float("nan")]}, "a: nan: NaN and infinities"),
+        ({"a": [{"numeric": ["<", 2**60]}]}, "beyond ±2\\^53"),
+        ({"a": [{"anything-but": [1, -1e400]}]}, "a: -inf"),
+        ({"": ["x"]}, "expected a name"),
+    ],
+)
+def test_what_the_binder_would_refuse_is_not_printed(pattern: Any, said: str) -> None:
+    with pytest.raises(CannotBeSaid, match=said):
+        from_eventbridge(pattern)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "said"),
+    [
         ([], "expected an object with fields"),
         ({"a": "x"}, "a: expected a list of values"),
         ({"a": [{"prefx": "x"}]}, "did you mean 'prefix'"),
@@ -62,6 +90,10 @@ def test_all_that_cannot_be_said_is_listed() -> None:
         ({"a": [{"prefix": 5}]}, "takes a string"),
         ({"a": [[1]]}, "a value or a matcher"),
         ({"a": [{"anything-but": {"numeric": 1}}]}, "anything-but takes values"),
+        ({"a": [{"anything-but": {"prefix": []}}]}, "at least one prefix"),
+        ({"a": [{"exists": "yes"}]}, "exists takes true or false, got 'yes'"),
+        (_nested(2000, lambda inner: {"a": inner}), "nested more than 50 deep"),
+        (_nested(2000, lambda inner: {"$or": [inner, {"b": [1]}]}), "nested more than 50 deep"),
     ],
 )
 def test_what_is_no_pattern_is_refused(pattern: Any, said: str) -> None:
@@ -74,6 +106,8 @@ def test_bindings_of_a_headers_exchange() -> None:
     assert from_headers({"x-match": "any", "a": None, "b": True}).text == "a exists or b = 'true'"
     assert from_headers({"x-match": "all", "x-a": "b", "c": "d"}).text == "c = 'd'"
     assert from_headers({"x-match": "any-with-x", "x-a": "b", "c": "d"}).text == "x-a = 'b' or c = 'd'"
+    with pytest.raises(CannotBeSaid, match="NaN and infinities"):
+        from_headers({"a": 1e400, "b": 1})
     with pytest.raises(NotConvertible, match="x-match"):
         from_headers({"x-match": "some"})
     with pytest.raises(CannotBeSaid, match="match every event"):

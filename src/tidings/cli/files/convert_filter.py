@@ -59,5 +59,5 @@ def _read(given: str) -> Any:
         text = given if given.lstrip().startswith(("{", "[")) else Path(given).read_text()
     try:
         return msgspec.json.decode(text)
-    except msgspec.DecodeError as problem:
+    except (msgspec.DecodeError, RecursionError) as problem:
         fail(f"the pattern is not JSON: {problem}")

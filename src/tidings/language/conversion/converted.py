@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
-from tidings.errors import Explained, TidingsError
+from tidings.errors import Explained, LanguageError, TidingsError
+from tidings.language.parser import parse
 from tidings.language.printer import print_filter
 from tidings.language.tree import Node, both, either
+from tidings.schema.values import number
 
 
 class CannotBeSaid(Explained, TidingsError):
@@ -40,11 +43,29 @@ class Conversion:
     def unsayable(self, place: str, reason: str) -> None:
         self.problems.append(f"{place}: {reason}")
 
+    def literal(self, value: Any, place: str) -> str | int | float | None:
+        """The value as filters have it, Booleans as values of an enumeration; None, with a problem noted, for a number
+        that events cannot have."""
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        if isinstance(value, str):
+            return value
+        try:
+            return number(value)
+        except ValueError as problem:
+            self.unsayable(place, f"{value}: {problem}")
+            return None
+
     def finished(self, tree: Node | None) -> Converted:
         if self.problems:
             raise CannotBeSaid(tuple(self.problems))
         assert tree is not None
-        return Converted(print_filter(tree), tuple(self.notes))
+        text = print_filter(tree)
+        try:
+            parse(text)
+        except LanguageError as problem:  # e.g. an attribute without a name, a text that is too long
+            raise CannotBeSaid((str(problem),)) from None
+        return Converted(text, tuple(self.notes))
 
 
 def all_of(terms: list[Node | None]) -> Node | None:

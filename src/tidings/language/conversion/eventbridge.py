@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from tidings.errors import shown, suggestion
 from tidings.language.conversion.converted import Conversion, Converted, NotConvertible, all_of, any_of
 from tidings.language.tree import Comparison, Exists, In, Like, Node, Not
 from tidings.schema.catalog import EVENT_TYPE
+from tidings.schema.values import Instant
 
 _ENVELOPE = {"source": "event.source", "detail-type": EVENT_TYPE, "id": "event.id", "time": "event.time"}
+_DEEPEST = 50  # objects within each other
 _SIGNS = ("=", "<", "<=", ">", ">=")
 _MATCHERS = (
     "prefix", "suffix", "equals-ignore-case", "wildcard", "anything-but", "numeric", "exists", "cidr",
@@ -34,16 +35,18 @@ class _Reader:
     def __init__(self) -> None:
         self.conversion = Conversion()
 
-    def fields(self, pattern: dict[str, Any], path: tuple[str, ...]) -> Node | None:
+    def fields(self, pattern: dict[str, Any], path: tuple[str, ...], depth: int = 1) -> Node | None:
+        if depth > _DEEPEST:
+            raise NotConvertible(".".join(path[:2]) or "$or", f"objects are nested more than {_DEEPEST} deep")
         terms: list[Node | None] = []
         for name, wanted in pattern.items():
             if name == "$or" and _is_or(wanted):
-                terms.append(any_of([self.fields(one, path) for one in wanted]))
+                terms.append(any_of([self.fields(one, path, depth + 1) for one in wanted]))
             elif isinstance(wanted, dict) and wanted:
                 inner = (*path, name)
                 if len(wanted) > 1 and inner != ("detail",):
                     self.conversion.notes[f"{'.'.join(inner)}: {_ELEMENTS}"] = None
-                terms.append(self.fields(wanted, inner))
+                terms.append(self.fields(wanted, inner, depth + 1))
             elif isinstance(wanted, list) and wanted:
                 terms.append(self.values(_attribute((*path, name)), wanted, ".".join((*path, name))))
             else:
@@ -54,8 +57,8 @@ class _Reader:
 
     def values(self, attribute: str, wanted: list[Any], place: str) -> Node | None:
         """One of the values, or one of the matchers."""
-        plain = [_literal(one) for one in wanted if isinstance(one, str | int | float)]
-        terms: list[Node | None] = []
+        plain = [self.value(attribute, one, place) for one in wanted if isinstance(one, str | int | float)]
+        terms: list[Node | None] = [None] if None in plain else []
         for kind in (str, float):
             some = tuple(dict.fromkeys(one for one in plain if isinstance(one, str) is (kind is str)))
             if some:
@@ -70,12 +73,28 @@ class _Reader:
                 raise NotConvertible(place, f"expected a value or a matcher, got {shown(one)}")
         return any_of(terms)
 
+    def value(self, attribute: str, given: Any, place: str) -> str | int | float | None:
+        """A value that the attribute may have; None, with a problem noted, if it cannot."""
+        value = self.conversion.literal(given, place)
+        if attribute in _ENVELOPE.values() and value is not None and not isinstance(given, str):
+            self.conversion.unsayable(place, f"{shown(given)}: {attribute} is a string")
+            return None
+        if attribute == "event.time" and value is not None:
+            try:
+                Instant.parse(str(value))
+            except ValueError as problem:
+                self.conversion.unsayable(place, str(problem))
+                return None
+        return value
+
     def matcher(self, attribute: str, given: dict[str, Any], place: str) -> Node | None:
         if len(given) != 1:
             raise NotConvertible(place, f'a matcher has one member, e.g. {{"prefix": "a"}}, got {shown(given)}')
         ((name, value),) = given.items()
         match name:
-            case "exists" if isinstance(value, bool):
+            case "exists":
+                if not isinstance(value, bool):
+                    raise NotConvertible(place, f"exists takes true or false, got {shown(value)}")
                 return Exists(attribute) if value else Not(Exists(attribute))
             case "prefix" | "suffix" | "wildcard":
                 return self.affix(attribute, name, value, place)
@@ -100,6 +119,10 @@ class _Reader:
             return None
         if not isinstance(value, str):
             raise NotConvertible(place, f"{name} takes a string, got {shown(value)}")
+        if attribute in (EVENT_TYPE, "event.time"):
+            kind = "times are compared with a whole time" if attribute == "event.time" else "list the event types"
+            self.conversion.unsayable(place, f"{name}: {kind}")
+            return None
         if name == "wildcard":
             return Like(attribute, "like", _like(value))
         return Like(attribute, "starts" if name == "prefix" else "ends", value)
@@ -107,11 +130,15 @@ class _Reader:
     def numeric(self, attribute: str, value: Any, place: str) -> Node | None:
         if not isinstance(value, list) or not value or len(value) % 2:
             raise NotConvertible(place, f'numeric takes pairs such as [">", 0, "<=", 5], got {shown(value)}')
+        if attribute in _ENVELOPE.values():
+            self.conversion.unsayable(place, f"numeric: {attribute} is no number")
+            return None
         terms: list[Node | None] = []
         for sign, number in zip(value[::2], value[1::2], strict=True):
             if sign not in _SIGNS or isinstance(number, bool) or not isinstance(number, int | float):
                 raise NotConvertible(place, f"numeric takes a sign and a number, got {shown(sign)} {shown(number)}")
-            terms.append(Comparison(attribute, sign, number))
+            said = self.conversion.literal(number, place)
+            terms.append(None if said is None else Comparison(attribute, sign, said))
         return all_of(terms)
 
     def anything_but(self, attribute: str, value: Any, place: str) -> Node | None:
@@ -122,11 +149,17 @@ class _Reader:
                     place, f"anything-but takes values, prefix, suffix or wildcard, got {shown(value)}"
                 )
             several = inner if isinstance(inner, list) else [inner]
+            if not several:
+                raise NotConvertible(place, f"anything-but takes at least one {name}, got []")
             said = [self.matcher(attribute, {name: one}, place) for one in several]
             return all_of([None if one is None else Not(one) for one in said])
-        values = [_literal(one) for one in (value if isinstance(value, list) else [value])]
-        if not values or not all(isinstance(one, str | int | float) for one in values):
+        several = value if isinstance(value, list) else [value]
+        if not several or not all(isinstance(one, str | int | float) for one in several):
             raise NotConvertible(place, f"anything-but takes strings or numbers, got {shown(value)}")
+        said_values = [self.value(attribute, one, place) for one in several]
+        values = [one for one in said_values if one is not None]
+        if len(values) < len(several):
+            return None
         if len(values) == 1:
             return Comparison(attribute, "!=", values[0])
         return Not(In(attribute, tuple(dict.fromkeys(values))))
@@ -146,13 +179,6 @@ def _attribute(path: tuple[str, ...]) -> str:
     if len(path) == 1 and path[0] in _ENVELOPE:
         return _ENVELOPE[path[0]]
     return ".".join(path[1:] if len(path) > 1 and path[0] == "detail" else path)
-
-
-def _literal(value: Any) -> Any:
-    """Booleans are values of an enumeration."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return int(value) if isinstance(value, float) and value.is_integer() and math.isfinite(value) else value
 
 
 def _like(wildcard: str) -> str:

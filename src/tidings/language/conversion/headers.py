@@ -25,15 +25,14 @@ def from_headers(binding: Any) -> Converted:
             continue
         if value is None:
             terms.append(Exists(name))
-        elif isinstance(value, bool):
-            terms.append(Comparison(name, "=", "true" if value else "false"))
         elif isinstance(value, str | int | float):
-            terms.append(Comparison(name, "=", value))
+            said = conversion.literal(value, name)
+            terms.append(None if said is None else Comparison(name, "=", said))
         else:
             conversion.unsayable(name, "a header that is a table or an array; an attribute has single values")
             terms.append(None)
     if not terms:
-        said = "no header would match nothing" if how.startswith("any") else "no header would match every event"
-        conversion.unsayable("the binding", f"{said}; a filter names at least one attribute")
+        empty = "no header would match nothing" if how.startswith("any") else "no header would match every event"
+        conversion.unsayable("the binding", f"{empty}; a filter names at least one attribute")
         terms.append(None)
     return conversion.finished(all_of(terms) if how.startswith("all") else any_of(terms))
