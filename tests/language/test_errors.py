@@ -32,6 +32,7 @@ WRONG = {
     "body ~ '!' at least 0.5": "WordlessText",
     "body ~ 'a' at least 1.5": "WrongSimilarity",
     r"title like 'a\'": "FinalBackslash",
+    f"title like '%{'_' * 1_001}%'": "SegmentTooLong",
     "title contains (a": "UnbalancedPattern",
     f"title contains ({' or '.join('a' * 300)})": "PatternTooLong",
     "title contains (e-mail)": "WrongWord",

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidings.language import Filter, covers
-from tidings.language.errors import FinalBackslash, NotForThisKind, OperatorNotAllowed, UnexpectedToken
+from tidings.language.errors import FinalBackslash, NotForThisKind, OperatorNotAllowed, SegmentTooLong, UnexpectedToken
 from tidings.language.like import fits, fitted, pattern_of
 from tidings.language.ranges import beginning_with, contains
 from tidings.schema import Catalog
@@ -92,6 +92,7 @@ def warned(text: str) -> tuple[str, ...]:
         ("title ends with 5", UnexpectedToken, 17, "expected a text in single quotes after 'ends with'"),
         ("title like x", UnexpectedToken, 12, "expected a text in single quotes after 'like'"),
         (r"title like 'x\'", FinalBackslash, 12, r"for the character itself write \\"),
+        (f"title like '%a_{'b' * 999}%'", SegmentTooLong, 12, "1,001 characters with a _ among them; at most 1,000"),
         ("body like 'x'", NotForThisKind, 6, "'like' is for string attributes; 'body' is text"),
         ("code starts with 'x'", OperatorNotAllowed, 6, "does not allow 'starts'; it allows = exists"),
     ],
@@ -156,3 +157,8 @@ def test_contradictions_are_warned_of(text: str) -> None:
 def test_the_words_that_open_them_are_names_elsewhere() -> None:
     made = Filter.parse("ends = ends and ends ENDS WITH 'x' and title Like 'a'", SCHEMA)
     assert made.text == "ends = \"ends\" and ends ends with 'x' and title like 'a'"
+
+
+def test_only_what_is_sought_must_be_short() -> None:
+    for pattern in ("%" + "a" * 5_000 + "%", "_" * 5_000 + "%a", "%a%" + "_" * 5_000, "%" + "_" * 1_000 + "%"):
+        Filter.parse(f"title like '{pattern}'", SCHEMA)

@@ -172,6 +172,15 @@ class FinalBackslash(LanguageError):
     template = r"this pattern ends with a \, which escapes the next character; for the character itself write \\"
 
 
+class SegmentTooLong(LanguageError):
+    length: int
+    limit: int
+    template = (
+        "between two % of this pattern, {length:,} characters with a _ among them; at most {limit:,} can be sought; "
+        "write % instead of one of these _, or of some characters"
+    )
+
+
 class UnclearWords(LanguageError):
     """`contains` with no word, or with several and neither `any` nor `all`."""
 

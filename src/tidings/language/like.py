@@ -2,7 +2,8 @@
 
 `starts with` and `ends with` are such patterns too, so that one function decides which covers which. A pattern is a
 list of segments between its `%`. The first and the last are at the ends of the value; each of the others is sought from
-where the one before ended. That takes time in proportion to the value, whatever the pattern.
+where the one before ended. That takes time in proportion to the value, whatever the pattern: one that is sought with
+`_` in it has at most 1,000 characters.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import NamedTuple
 # Unpaired surrogates, which no value has. In a segment `ANY` is any one character; in the picture of a pattern that
 # another may cover `RUN` is any run.
 ANY, RUN = "\ud800", "\ud801"
+LONGEST_SOUGHT = 1_000
 
 
 class LikePattern(NamedTuple):
@@ -41,6 +43,11 @@ class LikePattern(NamedTuple):
     @property
     def is_value(self) -> bool:
         return len(self.segments) == 1 and ANY not in self.segments[0]
+
+    @property
+    def longest_sought(self) -> int:
+        """The length of the longest segment with `_` that is between two `%`: the time to find it grows with it."""
+        return max((len(one) for one in self.segments[1:-1] if ANY in one), default=0)
 
     def covers(self, narrower: LikePattern) -> bool:
         """Whether every value that fits the narrower one fits. Sound, not complete."""

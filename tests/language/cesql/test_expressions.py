@@ -10,6 +10,7 @@ from tests.language.cesql.expressions import expression_texts
 from tidings.errors import LanguageError
 from tidings.language.cesql import evaluate, parse_cesql, passes, print_cesql
 from tidings.language.cesql.patterns import matches_pattern
+from tidings.language.errors import SegmentTooLong
 
 NAMES = ("a", "b", "missing")
 values = st.one_of(st.booleans(), st.integers(-2, 6), st.sampled_from(("", "a", "5", "true", "TRUE", "ab", "a%")))
@@ -162,3 +163,24 @@ def test_like_equals_its_definition() -> None:
 def test_a_hostile_pattern_is_matched_in_bounded_time() -> None:
     assert not matches_pattern("a" * 20_000, "%a" * 200 + "b%b")
     assert not matches_pattern("a" * 20_000, "%a_" * 100 + "%b")
+
+
+def test_functions_make_and_read_only_so_much() -> None:
+    def faults(text: str) -> list[str]:
+        outcome = evaluate(parse_cesql(text), {"body": "a" * 65_536})
+        return [trouble.detail for trouble in outcome.errors]
+
+    many = ", ".join(["body"] * 17)
+    assert faults(f"LENGTH(CONCAT({many})) > 5") == ["CONCAT makes at most 1,048,576 characters, not 1,114,112"]
+    assert faults("LENGTH(CONCAT_WS(body, " + ", ".join(["'a'"] * 18) + ")) > 5")[0].startswith("CONCAT makes at most")
+    calls = " AND ".join(["LENGTH(body) > 5"] * 64)
+    assert faults(calls) == []
+    assert faults(f"{calls} AND LENGTH(body) > 5") == ["its functions read more than 4,194,304 characters"]
+    assert not passes(parse_cesql(f"TRUE OR ({calls} AND LENGTH(body) > 5)"), {"body": "a" * 65_536})
+
+
+def test_what_would_be_slow_to_find_is_refused() -> None:
+    parse_cesql("a LIKE '%" + "b" * 5_000 + "%' AND a LIKE '%" + "_" * 1_000 + "%'")
+    with pytest.raises(SegmentTooLong, match=r"1,001 characters with a _ among them; .* write % instead") as caught:
+        parse_cesql("a LIKE '%" + "_" * 1_001 + "%'")
+    assert caught.value.column == 8

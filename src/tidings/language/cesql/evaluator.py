@@ -2,7 +2,8 @@
 
 Nothing is skipped: the language is pure, so a short circuit is the left operand's outcome without the right one's. An
 operator or function with an operand that ended in an error, as a missing attribute does, gives the zero value of the
-type that it returns. Where only a cast fails, it goes on with the zero value of that type.
+type that it returns. Where only a cast fails, it goes on with the zero value of that type. An expression whose
+functions read more than 4,194,304 characters ends in an error there.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ from tidings.language.cesql.parser import GREATEST, LEAST
 from tidings.language.cesql.patterns import matches_pattern
 from tidings.language.cesql.values import ZERO, Trouble, Type, cast, type_of
 
+_MOST_READ = 1 << 22  # characters: 16 times the largest event
+_TOO_MUCH_READ = Trouble("functionEvaluation", f"its functions read more than {_MOST_READ:,} characters")
 _MOST_ERRORS = 8  # a chain of a thousand missing attributes needs no thousand errors
 
 CloudEventAttributes = Mapping[str, CesqlValue]
@@ -51,7 +54,13 @@ def passes(expression: Expression, event: CloudEventAttributes) -> bool:
 
 def evaluate(expression: Expression, event: CloudEventAttributes) -> Outcome:
     stack: list[Outcome] = []
+    read = 0
     for step in expression.steps:
+        if isinstance(step, Call):
+            given = (one.value for one in stack[len(stack) - step.count :])
+            read += sum(len(value) for value in given if isinstance(value, str))
+            if read > _MOST_READ:
+                return Outcome(False, (_TOO_MUCH_READ,))
         stack.append(outcome_of(step, stack, event))
     (outcome,) = stack
     return outcome

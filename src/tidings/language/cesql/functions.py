@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 from tidings.language.cesql.expression import CesqlValue
@@ -13,6 +14,9 @@ Result = tuple[CesqlValue, Trouble | None]
 
 # Unicode's White_Space; `str.strip` alone would take four control characters with it.
 _WHITE = "\t\n\v\f\r \x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
+
+
+_LONGEST = 1 << 20  # characters, four times the largest event
 
 
 class Function(NamedTuple):
@@ -34,6 +38,13 @@ def _absolute(number: int) -> Result:
     if abs(number) > GREATEST:
         return GREATEST, Trouble("math", f"ABS({number}) is beyond 32 bits")
     return abs(number), None
+
+
+def _concatenated(between: str, *texts: str) -> Result:
+    length = sum(map(len, texts)) + len(between) * max(len(texts) - 1, 0)
+    if length > _LONGEST:
+        return "", Trouble("functionEvaluation", f"CONCAT makes at most {_LONGEST:,} characters, not {length:,}")
+    return between.join(texts), None
 
 
 def _left(text: str, count: int) -> Result:
@@ -67,10 +78,8 @@ def _same(value: Any) -> CesqlValue:
 _ALL: dict[str, tuple[Function, ...]] = {
     "ABS": (Function(("Integer",), "Integer", _absolute),),
     "BOOL": (Function(("Boolean",), "Boolean", _plain(_same)),),
-    "CONCAT": (Function(("String",), "String", _plain(lambda *texts: "".join(texts)), variadic=True),),
-    "CONCAT_WS": (
-        Function(("String", "String"), "String", _plain(lambda between, *texts: between.join(texts)), variadic=True),
-    ),
+    "CONCAT": (Function(("String",), "String", partial(_concatenated, ""), variadic=True),),
+    "CONCAT_WS": (Function(("String", "String"), "String", _concatenated, variadic=True),),
     "INT": (Function(("Integer",), "Integer", _plain(_same)),),
     "LEFT": (Function(("String", "Integer"), "String", _left),),
     "LENGTH": (Function(("String",), "Integer", _plain(len)),),

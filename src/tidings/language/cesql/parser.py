@@ -22,8 +22,10 @@ from tidings.language.cesql.expression import (
     Step,
     Unary,
 )
+from tidings.language.cesql.patterns import like_pattern
 from tidings.language.cesql.tokens import Token, tokenize, unquoted
-from tidings.language.errors import NestedTooDeeply, UnexpectedToken
+from tidings.language.errors import NestedTooDeeply, SegmentTooLong, UnexpectedToken
+from tidings.language.like import LONGEST_SOUGHT
 
 DEEPEST = 100
 LEAST, GREATEST = -(2**31), 2**31 - 1
@@ -91,7 +93,10 @@ class _Parser:
         if self._take("LIKE"):
             if self._token.kind != "text":
                 self._unexpected("a pattern in quotes")
-            self._steps.append(MatchesPattern(unquoted(self._token.written), negated, at))
+            pattern = unquoted(self._token.written)
+            if (length := like_pattern(pattern).longest_sought) > LONGEST_SOUGHT:
+                raise SegmentTooLong(self._text, self._token.at, length, LONGEST_SOUGHT)
+            self._steps.append(MatchesPattern(pattern, negated, at))
             self._next += 1
         elif self._take("IN"):
             self._steps.append(IsAmong(self._listed(least=1), negated, at))

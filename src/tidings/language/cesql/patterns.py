@@ -1,10 +1,12 @@
 r"""The patterns of LIKE: `%` any run of characters, `_` any one, `\%` and `\_` these characters themselves; every other
-backslash is one. The time to match is bounded by the value's length times the pattern's."""
+backslash is one. They are matched like those of `like`."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
+
+from tidings.language.like import ANY, LikePattern, fits
 
 _PART = re.compile(r"\\[%_]|%+|_|[^%_\\]+|\\")
 
@@ -26,19 +28,15 @@ def parts_of(pattern: str) -> list[tuple[str, str]]:
 
 
 def matches_pattern(text: str, pattern: str) -> bool:
-    return _compiled(pattern).fullmatch(text) is not None
+    return fits(like_pattern(pattern), text)
 
 
 @lru_cache(1024)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    """Each stretch between two `%` is taken where it first occurs and never tried elsewhere (an atomic group)."""
-    stretches: list[str] = [""]
+def like_pattern(pattern: str) -> LikePattern:
+    segments = [""]
     for kind, text in parts_of(pattern):
         if kind == "any":
-            stretches.append("")
+            segments.append("")
         else:
-            stretches[-1] += "." if kind == "one" else re.escape(text)
-    first, *middle, last = stretches if len(stretches) > 1 else (*stretches, "")
-    if len(stretches) == 1:
-        return re.compile(first, re.DOTALL)
-    return re.compile(first + "".join(f"(?>.*?{one})" for one in middle if one) + f".*{last}", re.DOTALL)
+            segments[-1] += ANY if kind == "one" else text
+    return LikePattern(tuple(segments))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tidings.language.errors import FinalBackslash, NotForThisKind
-from tidings.language.like import pattern_of
+from tidings.language.errors import FinalBackslash, NotForThisKind, SegmentTooLong
+from tidings.language.like import LONGEST_SOUGHT, pattern_of
 from tidings.language.operand_text import operand_text
 from tidings.language.predicates.kind import Demand, EndIn, Fits, Form, PredicateKind, SpaceOf, ValueIn, no_opposite
 from tidings.language.ranges import beginning_with
@@ -29,9 +29,11 @@ def _parse(cursor: Cursor, attribute: str, at: int) -> Like:
         cursor.unexpected(f"a text in single quotes after '{_WRITTEN[form]}'")
     place, text = cursor.offsets[cursor.next], str(cursor.operand())
     try:
-        pattern_of(form, text)
+        length = pattern_of(form, text).longest_sought
     except ValueError:
         raise FinalBackslash(cursor.text, place) from None
+    if length > LONGEST_SOUGHT:
+        raise SegmentTooLong(cursor.text, place, length, LONGEST_SOUGHT)
     return Like(attribute, form, text, at)  # type: ignore[arg-type]
 
 
