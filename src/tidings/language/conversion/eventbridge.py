@@ -57,8 +57,9 @@ class _Reader:
 
     def values(self, attribute: str, wanted: list[Any], place: str) -> Node | None:
         """One of the values, or one of the matchers."""
-        plain = [self.value(attribute, one, place) for one in wanted if isinstance(one, str | int | float)]
-        terms: list[Node | None] = [None] if None in plain else []
+        given = [self.value(attribute, one, place) for one in wanted if isinstance(one, str | int | float)]
+        plain = [one for one in given if one is not None]
+        terms: list[Node | None] = [None] if len(plain) < len(given) else []
         for kind in (str, float):
             some = tuple(dict.fromkeys(one for one in plain if isinstance(one, str) is (kind is str)))
             if some:
