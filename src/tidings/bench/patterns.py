@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Sequence
 from hashlib import blake2b
 from pathlib import Path
@@ -19,6 +20,7 @@ from tidings.bench.peers.java import FOLDER, prepared_java
 from tidings.bench.peers.programs import Peer, Program, Round
 from tidings.bench.results import Counts
 from tidings.bench.texts.hostile import print_hostile
+from tidings.documents.tree import read_tree
 from tidings.events import EventBatch
 from tidings.language.patterns.meaning import holds
 from tidings.language.words import words_of
@@ -42,15 +44,21 @@ _LUCENE = Peer(
 )  # fmt: skip
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m tidings.bench.patterns", description=__doc__)
     parser.add_argument("--patterns", type=int, nargs="+", default=[100_000, 1_000_000])
     parser.add_argument("--texts", type=int, default=10_000)
     parser.add_argument("--plans", type=Path, help="keep the built patterns here, and use them again")
     parser.add_argument("--lucene", type=float, default=0, metavar="SECONDS", help="ask Lucene Monitor for so long")
     parser.add_argument("--hostile", action="store_true", help="texts made to be slow, too")
+    parser.add_argument(
+        "--real",
+        type=Path,
+        metavar="FOLDER",
+        help="the smallest number of patterns with the texts of its XML documents, too",
+    )
     parser.add_argument("--build-only", action="store_true")
-    chosen = parser.parse_args()
+    chosen = parser.parse_args(arguments)
     print(f"{Machine.here()}; commit {commit()}")
     news = News()
     texts = news.texts(chosen.texts)
@@ -72,8 +80,34 @@ def main() -> None:
                 raise Disagreement("default", "Lucene Monitor", text, int(ours[text]), int(peer.counts[text]))
             said = f"{peer.rate:15,.0f} {rate / peer.rate:7.1f}"
         print(f"{size:8,} {counts.mean():13.1f} {rate:9,.0f} {1e6 / rate:8.1f} {matcher.bytes / size:14.0f} {said}")
+        if chosen.real is not None and size == sizes[0]:
+            _print_real(news, patterns[:size], real_texts(chosen.real))
         if chosen.hostile:
             print_hostile(matcher, news)
+
+
+def real_texts(folder: Path) -> list[str]:
+    """Of the XML documents in a folder, each on one line; those with a word."""
+    texts = (" ".join(read_tree(file.read_text()).string.split()) for file in sorted(folder.rglob("*.xml")))
+    return [text for text in texts if words_of(text)]
+
+
+def _print_real(news: News, patterns: Sequence[NewsPattern], texts: list[str]) -> None:
+    """The same patterns, but over the words of these texts."""
+    common = [word for word, _ in Counter(word for text in texts for word in words_of(text)).most_common()]
+    names = {word: common[rank % len(common)] for rank, word in enumerate(news.words)}
+    renamed = (NewsPattern(kind, (names[a], names[b], names[c])) for kind, (a, b, c) in patterns)
+    asked = [one for one in renamed if len(set(one.words)) == 3]
+    batch = news.batch(texts)
+    matcher = _built(news, asked, None, batch)
+    _check(matcher, asked, texts, batch)
+    rate, counts = _measured(matcher, batch)
+    words = np.median([len(words_of(text)) for text in texts])
+    print(
+        f"{len(asked):8,} {counts.mean():13.1f} {rate:9,.0f} {1e6 / rate:8.1f} {matcher.bytes / len(asked):14.0f} ",
+        end="",
+    )
+    print(f"real texts of {len(texts)} documents, {words:.0f} words (median)")
 
 
 def _built(news: News, patterns: Sequence[NewsPattern], plans: Path | None, recent: EventBatch) -> BoxMatcher:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +33,7 @@ _AT_ONCE = 200  # rows of a product: 100,000 scores each
 _SAMPLE, _FILTERS = 5, 2000  # texts and filters, for the specification
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         prog="python -m tidings.bench.texts.similarity", description=(__doc__ or "").partition("\n")[0]
     )
@@ -42,7 +42,7 @@ def main() -> None:
     parser.add_argument("--scipy-texts", type=int, default=1000, help="how many of them scipy scores")
     parser.add_argument("--words", type=int, default=20, help="in each filter")
     parser.add_argument("--least", type=float, nargs="+", default=[0.1, 0.2, 0.4, 0.6])
-    chosen = parser.parse_args()
+    chosen = parser.parse_args(arguments)
     print(f"{Machine.here()}; commit {commit()}")
     news = News()
     texts = news.texts(chosen.texts)
@@ -62,7 +62,7 @@ def main() -> None:
     print(f"{len(wanted):,} filters of {chosen.words} words, texts of 200 words")
     print("least  matches/text  scored/text   texts/s  us/text  bytes/filter  scipy texts/s   ratio")
     for least in chosen.least:
-        _measured(catalog, batch, texts, wanted, least, chosen.scipy_texts, statistics)
+        _measured(catalog, batch, texts, wanted, least, min(chosen.scipy_texts, len(texts)), statistics)
 
 
 def _measured(
@@ -110,7 +110,7 @@ def _product(
     right = csr_array((lists.weights, lists.terms, lists.offsets), shape=(len(lists.least), size)).T.tocsr()
     seconds = 0.0
     for first in range(0, rows, _AT_ONCE):
-        part = left[first : first + _AT_ONCE]
+        part = left[first : min(first + _AT_ONCE, rows)]
 
         def counted(part: csr_array = part) -> npt.NDArray[np.int64]:
             scores = part @ right
