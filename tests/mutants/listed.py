@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.mutants.mutant import Mutant
 from tests.mutants.of_other_rooms import OF_OTHER_ROOMS
 from tests.mutants.of_service import OF_SERVICE
+from tests.mutants.of_store import OF_STORE
 
 _M = "tests/matching/"
 _POOL = (
@@ -361,4 +362,5 @@ MUTANTS = (
     *(Mutant(name, f"events/{file}", old, new, tests) for name, file, old, new, tests in _EVENTS),
     *OF_OTHER_ROOMS,
     *OF_SERVICE,
+    *OF_STORE,
 )

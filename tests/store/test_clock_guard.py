@@ -147,6 +147,98 @@ def test_the_clock_of_another_host_is_not_compared_with_this_one(url: str, store
         assert store.clock.look().is_right
 
 
+def new_host(clock: SteadyClock, name: str = "host 2") -> SteadyClock:
+    """Its clock says the same: that of the server, or one set by the same time service."""
+    other = SteadyClock()
+    other.boot, other.elapsed, other.time = name, 77, clock.time
+    return other
+
+
+@pytest.mark.parametrize("jump", [2 * MINUTE, HOUR, 20 * DAY, YEAR])
+@pytest.mark.parametrize("seen_by", ["append", "lease", "look"])
+def test_a_new_host_refuses_while_another_sees_a_jump(
+    url: str, store: Store, clock: SteadyClock, jump: int, seen_by: str
+) -> None:
+    with_schema(store).append([Subscribe("s", "price < 99", expiry=later(10 * DAY))])
+    clock.tick(10)
+    clock.jump(jump)
+    if seen_by == "append":
+        with pytest.raises(ClockJumped):
+            store.append([publish("e1")])
+    elif seen_by == "lease":
+        store.take_pipeline_lease("one", 15)
+    else:
+        store.clock.look()
+    elsewhere = new_host(clock)
+    with Store.open(url, elsewhere) as other:
+        with pytest.raises(ClockJumped):
+            other.append([publish("e1")])
+        with pytest.raises(ClockJumped):
+            other.sweep(other.now())
+        for host in (clock, elsewhere):
+            host.tick(3 * MINUTE)
+            host.jump(-jump)
+        assert positions(store.append([publish("e1")])) == [7], "it says that the clock is right again"
+        assert positions(other.append([publish("e2")])) == [8]
+    clock.tick(3 * MINUTE)
+    with Store.open(url, new_host(clock, "host 3")) as other:
+        assert positions(other.append([publish("e3")])) == [9]
+    assert [entry.accepted for entry in store.entries(6)] == [later(190), later(190), later(370)]
+    assert [one.id for one in store.subscriptions()] == ["s"], "it has 10 days left"
+
+
+def test_a_new_host_that_has_only_read_refuses_too(url: str, store: Store, clock: SteadyClock) -> None:
+    with_schema(store)
+    clock.jump(20 * DAY)
+    with Store.open(url, new_host(clock)) as other:
+        assert other.clock.look().is_right, "nobody has seen the jump yet: it may be a long pause"
+        store.clock.look()
+        with pytest.raises(ClockJumped):
+            other.append([publish("e1")])
+
+
+def test_a_new_host_goes_by_what_an_operator_confirms(url: str, store: Store, clock: SteadyClock) -> None:
+    with_schema(store)
+    clock.jump(20 * DAY)
+    store.clock.look()
+    elsewhere = new_host(clock)
+    with Store.open(url, elsewhere) as other:
+        assert not other.clock.look().is_right
+        store.confirm_clock()
+        assert positions(other.append([publish("e1")])) == [6]
+        clock.tick(MINUTE)
+        assert positions(store.append([publish("e2")])) == [7]
+
+
+def test_a_new_host_is_not_held_by_the_journal_where_an_earlier_time_was_confirmed(
+    url: str, store: Store, clock: SteadyClock
+) -> None:
+    with_schema(store)
+    clock.jump(-YEAR)
+    store.confirm_clock()
+    with Store.open(url, new_host(clock)) as other:
+        assert positions(other.append([publish("e1")])) == [6]
+
+
+def test_hosts_that_see_no_jump_are_not_put_wrong_where_one_is_confirmed(
+    url: str, store: Store, clock: SteadyClock
+) -> None:
+    """A virtual machine was paused: time since its boot stood still for an hour."""
+    with_schema(store)
+    elsewhere = new_host(clock)
+    with Store.open(url, elsewhere) as other:
+        assert positions(other.append([publish("e1")])) == [6]
+        elsewhere.tick(HOUR)
+        clock.jump(HOUR)
+        assert positions(other.append([publish("e2")])) == [7]
+        assert not store.clock.look().is_right
+        assert positions(other.append([publish("e3")])) == [8], "what another sees does not hold one with an anchor"
+        store.confirm_clock()
+        assert other.clock.look().is_right
+        assert positions(other.append([publish("e4")])) == [9]
+        assert positions(store.append([publish("e5")])) == [10]
+
+
 def test_nothing_is_deleted_by_a_clock_a_year_ahead(store: Store, clock: SteadyClock) -> None:
     with_schema(store)
     store.append([publish(f"e{number}") for number in range(200)])

@@ -21,6 +21,7 @@ from tidings.store.databases import seal, trial_write
 from tidings.store.databases.database import Database
 from tidings.store.databases.migration import bring_up_to_date
 from tidings.store.deliveries.outbox_store import OutboxStore
+from tidings.store.errors import ClockJumped
 from tidings.store.figures import Figures, figures
 from tidings.store.journal.entries import Draft, Outcome, Withdraw
 from tidings.store.journal.journal_store import JournalStore
@@ -100,13 +101,17 @@ class Store(JournalStore, NotificationStore, OutboxStore, RemovalStore, AccountS
         First, and even when there are no drafts, the subscriptions that are due expire. Raises ClockJumped.
         """
         check_drafts(drafts)
-        for _ in range(_MOST_READ):
-            try:
-                return self._append(drafts)
-            except Outdated:  # advertisements have changed: they are parsed while others may write
-                with self.database.reading() as connection:
-                    self._admitted.read(connection, self._catalog_of)
-        return self._append(drafts, anew=True)
+        try:
+            for _ in range(_MOST_READ):
+                try:
+                    return self._append(drafts)
+                except Outdated:  # advertisements have changed: they are parsed while others may write
+                    with self.database.reading() as connection:
+                        self._admitted.read(connection, self._catalog_of)
+            return self._append(drafts, anew=True)
+        except ClockJumped:
+            self.clock.look()  # and tells other hosts, which this transaction could not
+            raise
 
     def store_heard(self, heard: Sequence[Heard]) -> list[Outcome]:
         """What came from other servers, in one transaction; an outcome for each event. Raises ClockJumped."""

@@ -75,7 +75,7 @@ from tidings.store.tables.notification_tables import (
     unpacked,
 )
 
-NEWEST_REVISION = "0027"
+NEWEST_REVISION = "0028"
 
 __all__ = [
     "A_CHANGE",

@@ -161,11 +161,13 @@ about = Table(
     Column("text_versions", Text, nullable=False, server_default=""),
 )
 
-# For each boot of each host, a time of day that was believed and the microseconds since boot that belong to it.
+# For each boot of each host, a time of day that was believed and the microseconds since boot that belong to it; `jump`:
+# by how much the clock is wrong, as that host sees it.
 clock_anchors = Table(
     "clock_anchors",
     metadata,
     Column("boot", Text, primary_key=True),
     Column("elapsed", Number, nullable=False),
     Column("time", Number, nullable=False),
+    Column("jump", Number, nullable=False, server_default="0"),
 )

@@ -1,0 +1,15 @@
+"""Whether a host sees that the clock has jumped."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0028"
+down_revision = "0027"
+
+_NUMBER = sa.BigInteger().with_variant(sa.Integer, "sqlite")
+
+
+def upgrade() -> None:
+    op.add_column("clock_anchors", sa.Column("jump", _NUMBER, nullable=False, server_default="0"))

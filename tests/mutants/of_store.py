@@ -1,0 +1,20 @@
+"""The mutants of the store and the pipeline."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import Mutant
+
+_C = "tests/store/test_clock_guard.py::test_"
+_JUMP = (f"{_C}a_new_host_refuses_while_another_sees_a_jump[sqlite-append-3600]",)
+_READ = (f"{_C}a_new_host_that_has_only_read_refuses_too[sqlite]",)
+_PUT_WRONG = (f"{_C}hosts_that_see_no_jump_are_not_put_wrong_where_one_is_confirmed[sqlite]",)
+
+_FAULTS = (
+    ("a new host believes a jump", "store/clock/clock_guard.py", "most=LIMIT if jump else GAP", "most=GAP", _JUMP),
+    ("nobody tells of a jump", "store/store.py", "self.clock.look()  # and tells other hosts", "pass  # and tells other hosts", _JUMP),
+    ("a jump is told for ever", "store/clock/clock_guard.py", "reading.is_right != (not anchor.jump)", "not reading.is_right", _JUMP),
+    ("what was guessed stays", "store/clock/clock_guard.py", "or (anchor.is_guess and jump)", "or False", _READ),
+    ("confirmed over the heads of others", "store/clock/clock_guard.py", "connection.execute(delete(clock_anchors))", "connection.execute(update(clock_anchors).values(time=clock_anchors.c.time + reading.jump))", _PUT_WRONG),
+)  # fmt: skip
+
+OF_STORE = tuple(Mutant(*one) for one in _FAULTS)
