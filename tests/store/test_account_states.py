@@ -25,6 +25,7 @@ from tidings.store import (
     account_states,
     tables,
 )
+from tidings.store.append import append
 from tidings.store.moves import offers
 
 ANN = Account(OWNER, "$argon2id$…", frozenset({"publish", "subscribe"}), START)
@@ -189,3 +190,30 @@ def test_where_a_step_fails_nothing_changes(store: Store, monkeypatch: pytest.Mo
     assert store.account(OWNER) == ANN
     assert len(store.tokens_of(OWNER)) == 2
     assert store.subscription("s").state == "active"
+
+
+def test_an_account_that_has_much_changes_in_steps(store: Store, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A step that fails leaves the rest to another try."""
+    ids = [f"s{number}" for number in range(5)]
+    with_channels(store, *ids)
+    with_tokens(store, ANN)
+    find(store, *ids)
+    assert len(create(store, clock)) == 5
+    monkeypatch.setattr(account_states, "MOST_CHANGED", 2)
+    failing = iter([False, True])
+    monkeypatch.setattr(
+        "tidings.store.account_states.append", lambda *given: 1 // 0 if next(failing, 0) else append(*given)
+    )
+    with pytest.raises(ZeroDivisionError):
+        store.disable_account(OWNER)
+    assert store.tokens_of(OWNER) == [], "it can do no more"
+    assert [one.state for one in store.subscriptions(OWNER)] == ["paused"] * 2 + ["active"] * 3
+    assert store.disable_account(OWNER) == 3
+    assert {one.state for one in store.subscriptions(OWNER)} == {"paused"}
+    failing = iter([False, True])
+    with pytest.raises(ZeroDivisionError):
+        store.delete_account(OWNER)
+    assert store.account(OWNER) is not None
+    assert store.count_subscriptions(OWNER) == 3
+    assert store.delete_account(OWNER) == DeletedAccount(subscriptions=3, deliveries=3)
+    assert (store.account(OWNER), store.channels_of(OWNER, ids), due(store)) == (None, {}, 0)

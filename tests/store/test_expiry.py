@@ -1,8 +1,13 @@
 """Expiry is in the journal: an entry of its own, before anything that is accepted at or after that time."""
 
+import time
+
+import pytest
+
 from tests.store.samples import START, Clock, positions, publish, refusal, with_schema
 from tidings.schema import Instant
 from tidings.store import Edit, Pause, Resume, Store, Subscribe, Withdraw
+from tidings.store import append as appending
 
 
 def in_seconds(seconds: int) -> Instant:
@@ -90,3 +95,21 @@ def test_an_expiry_that_was_set_later(store: Store, clock: Clock) -> None:
     assert kinds(store, 7) == [(8, "expire", in_seconds(2))]
     (span,) = store.spans()
     assert (span.start, span.stop) == (6, 8)
+
+
+def test_many_that_are_due_expire_in_transactions_of_their_own(
+    store: Store, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that no other writer waits for all of them; the event comes after the last."""
+    due = [Subscribe(id, "price < 3", expiry=in_seconds(5)) for id in "hgfedcba"]
+    with_schema(store).append([*due, Subscribe("first", "price < 3", expiry=in_seconds(4))])
+    monkeypatch.setattr(appending, "MOST_DUE", 4)
+    tails: list[int] = []
+    monkeypatch.setattr(time, "sleep", lambda seconds: tails.append(store.tail()))
+    clock.tick(6)
+    assert positions(store.append([publish("e1")])) == [24]
+    assert tails == [18, 22]
+    expired = [entry for entry in store.entries(14) if entry.kind == "expire"]
+    assert [entry.body for entry in expired] == [f'{{"id":"{id}"}}' for id in ("first", *"abcdefgh")]
+    assert {entry.accepted for entry in expired} == {in_seconds(6)}
+    assert store.subscriptions() == []

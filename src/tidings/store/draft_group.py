@@ -81,7 +81,12 @@ class DraftGroup:
     """Decides on drafts one after another at one time of acceptance; `write` stores what came of it."""
 
     def __init__(
-        self, state: Projections, tail: int, watermark: int | None, accepted: Instant, closed: frozenset[str]
+        self,
+        state: Projections,
+        tail: int,
+        watermark: int | None,
+        accepted: Instant,
+        closed: frozenset[str] = frozenset(),
     ) -> None:
         self._state = state
         self._closed = closed  # accounts that may not subscribe

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Self, get_args
+from typing import Self, TypeVar, get_args
 
 from sqlalchemy import select
 
@@ -13,12 +14,12 @@ from tidings.store import tables
 from tidings.store.account_states import AccountStates, DeletedAccount
 from tidings.store.accounts.account_store import AccountStore
 from tidings.store.accounts.accounts import Account
-from tidings.store.append import append, parts_of
+from tidings.store.append import ManyDue, append, expire_some, parts_of
 from tidings.store.arrivals import Heard, store_heard
 from tidings.store.clock.clock import Clock
 from tidings.store.clock.clock_guard import ClockGuard, ClockReading
 from tidings.store.databases import seal, trial_write
-from tidings.store.databases.database import Database
+from tidings.store.databases.database import UNLOCKED, Database
 from tidings.store.databases.migration import bring_up_to_date
 from tidings.store.deliveries.outbox_store import OutboxStore
 from tidings.store.errors import ClockJumped
@@ -34,6 +35,7 @@ from tidings.store.notifications.notification_store import NotificationStore
 from tidings.store.removal.removal_store import RemovalStore
 from tidings.vault import Vault
 
+T = TypeVar("T")
 _DRAFTS = get_args(Draft)
 _MOST_READ = 3  # times that advertisements are read before the lock, should they change again and again
 
@@ -98,36 +100,41 @@ class Store(JournalStore, NotificationStore, OutboxStore, RemovalStore, AccountS
     def append(self, drafts: Sequence[Draft]) -> list[Outcome]:
         """Decides on the drafts in order, in one transaction; an outcome for each.
 
-        First, and even when there are no drafts, the subscriptions that are due expire. Raises ClockJumped.
+        First, and even when there are no drafts, the subscriptions that are due expire: many of them in earlier
+        transactions. Raises ClockJumped.
         """
         check_drafts(drafts)
-        try:
-            for _ in range(_MOST_READ):
-                try:
-                    return self._append(drafts)
-                except Outdated:  # advertisements have changed: they are parsed while others may write
-                    with self.database.reading() as connection:
-                        self._admitted.read(connection, self._catalog_of)
-            return self._append(drafts, anew=True)
-        except ClockJumped:
-            self.clock.look()  # and tells other hosts, which this transaction could not
-            raise
+        for _ in range(_MOST_READ):
+            try:
+                return self._appending(lambda: self._append(drafts))
+            except Outdated:  # advertisements have changed: they are parsed while others may write
+                with self.database.reading() as connection:
+                    self._admitted.read(connection, self._catalog_of)
+        return self._appending(lambda: self._append(drafts, anew=True))
 
     def store_heard(self, heard: Sequence[Heard]) -> list[Outcome]:
         """What came from other servers, in one transaction; an outcome for each event. Raises ClockJumped."""
-        return store_heard(self.database, self._catalog_of, self.clock, heard)
+        return self._appending(lambda: store_heard(self.database, self._catalog_of, self.clock, heard))
 
     def stow(self, luggage: MoveIn, after: int, upto: int) -> int:
         """Notifications of a subscription that is going to move in, between two cursors of its old server's; up to
         which cursor they are here. Raises NoSuchTicket, SubscriptionExists or ClockJumped."""
-        with self.database.writing("journal", "pipeline") as connection:
-            return stow(connection, self.database, self._catalog_of, self.clock, luggage, (after, upto))
+
+        def stowed() -> int:
+            with self.database.writing("journal", "pipeline") as connection:
+                return stow(connection, self.database, self._catalog_of, self.clock, luggage, (after, upto))
+
+        return self._appending(stowed)
 
     def departed(self, subscription: str) -> None:
         """Another server has it: it is withdrawn here, if it still stands. Raises ClockJumped."""
-        with self.database.writing() as connection:
-            append(connection, self.database.dialect, self._catalog_of, [Withdraw(subscription)], self.clock)
-            forget_departure(connection, subscription)
+
+        def withdraw() -> None:
+            with self.database.writing() as connection:
+                append(connection, self.database.dialect, self._catalog_of, [Withdraw(subscription)], self.clock)
+                forget_departure(connection, subscription)
+
+        self._appending(withdraw)
 
     def disable_account(self, username: str) -> int | None:
         """Nobody can log in, all tokens, sessions and moves end, all subscriptions are paused, and its advertisements
@@ -164,5 +171,19 @@ class Store(JournalStore, NotificationStore, OutboxStore, RemovalStore, AccountS
                 self._admitted.read(connection, self._catalog_of)
             return append(connection, self.database.dialect, self._catalog_of, drafts, self.clock, self._admitted)
 
+    def _appending(self, change: Callable[[], T]) -> T:
+        """A transaction that appends. Where many subscriptions are due, they expire before it, in transactions of their
+        own, so that no other writer waits for all of them."""
+        while True:
+            try:
+                return change()
+            except ManyDue:
+                with self.database.writing() as connection:
+                    expire_some(connection, self.database.dialect, self._catalog_of, self.clock)
+                time.sleep(UNLOCKED)
+            except ClockJumped:
+                self.clock.look()  # and tells other hosts, which a transaction that is taken back could not
+                raise
+
     def _account_states(self) -> AccountStates:
-        return AccountStates(self.database, self._catalog_of, self.clock)
+        return AccountStates(self.database, self._catalog_of, self.clock, self._appending)

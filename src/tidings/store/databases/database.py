@@ -23,6 +23,7 @@ Row = Sequence[Any]
 NamedRow = Any  # a tuple whose values have the names of the columns: `row.position`
 # What has a writer of its own, where the database can tell them apart.
 Part = Literal["journal", "pipeline", "letters", "accounts", "responses", "outbox"]
+UNLOCKED = 0.01  # seconds between two transactions of one job, in which a waiting writer tries again
 _POSTGRESQL = ("postgresql", "postgres", "postgresql+psycopg")
 
 

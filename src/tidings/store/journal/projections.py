@@ -23,7 +23,12 @@ from tidings.store.journal.entries import Span, Standing
 from tidings.store.journal.stored_events import EVENTS
 
 _table = tables.subscriptions
-_EXPIRED = select(_table).where(_table.c.expiry <= bindparam("time")).order_by(_table.c.expiry, _table.c.id)
+_EXPIRED = (
+    select(_table)
+    .where(_table.c.expiry <= bindparam("time"))
+    .order_by(_table.c.expiry, _table.c.id)
+    .limit(bindparam("most"))
+)
 _LONGEST_KEY = 255  # bytes; a longer one would not fit into PostgreSQL's index, so its digest stands for it
 
 
@@ -68,9 +73,9 @@ class Projections:
             rows = connection.execute(select(counts.owner, counts.subscriptions).where(counts.owner.in_(owners)))
             self.owned.update({row.owner: row.subscriptions for row in rows})
 
-    def load_expired(self, connection: Connection, time: Instant) -> list[str]:
+    def load_expired(self, connection: Connection, time: Instant, most: int) -> list[str]:
         """The ids of the subscriptions that have expired at this time, first the one that did so first."""
-        rows = connection.execute(_EXPIRED, {"time": int(time)}).all()
+        rows = connection.execute(_EXPIRED, {"time": int(time), "most": most}).all()
         for row in rows:
             self._add(row)
         return [row.id for row in rows]

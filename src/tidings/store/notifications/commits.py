@@ -15,7 +15,7 @@ import pyarrow as pa
 from sqlalchemy import Connection, update
 
 from tidings.schema import Instant
-from tidings.store.databases.database import Database
+from tidings.store.databases.database import UNLOCKED, Database
 from tidings.store.errors import Gap, OutsideBatch
 from tidings.store.journal import stored_events
 from tidings.store.notifications.expression_errors import FailedEvent, count_errors
@@ -26,7 +26,6 @@ from tidings.store.notifications.row_order import count_upto
 from tidings.store.tables import notifications, notified
 
 _LOCKED = 0.3  # seconds that a transaction may hold the write lock
-UNLOCKED = 0.01  # seconds between two of them, in which a waiting publisher tries again
 _FEWEST, _MOST = 1_000, 500_000  # rows of a transaction
 
 # What a chunk of matches has. Without `owner` nobody owns them, without the last two they have no quota. Where

@@ -18,12 +18,12 @@ import pyarrow.compute as pc
 from sqlalchemy import Connection, delete, text, update
 
 from tidings.schema import Instant
-from tidings.store.databases.database import Database, Dialect
+from tidings.store.databases.database import UNLOCKED, Database, Dialect
 from tidings.store.errors import Gap, OutsideBatch
 from tidings.store.journal import stored_events
 from tidings.store.journal.entries import Constituent
 from tidings.store.journal.projections import event_key
-from tidings.store.notifications.commits import UNLOCKED, Pace, parts_of
+from tidings.store.notifications.commits import Pace, parts_of
 from tidings.store.notifications.composite_batch import ORDER, Changes, CompositeBatch, body_of
 from tidings.store.notifications.crowded import count_crowded
 from tidings.store.notifications.progress import COMPOSITES, Place, last_cursor, move, place_of

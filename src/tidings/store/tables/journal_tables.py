@@ -81,7 +81,7 @@ subscriptions = Table(
 Index("subscriptions_of_owner", subscriptions.c.owner, subscriptions.c.id)
 Index("subscriptions_by_age", subscriptions.c.owner, subscriptions.c.since)
 _EXPIRES = text("expiry IS NOT NULL")
-partial_index("subscriptions_by_expiry", subscriptions.c.expiry, where=_EXPIRES)
+partial_index("subscriptions_by_expiry", subscriptions.c.expiry, subscriptions.c.id, where=_EXPIRES)
 NAMED = text("name_key <> ''")
 partial_index(
     "subscriptions_by_name",
