@@ -1,8 +1,14 @@
+from collections import Counter
+
 import pytest
 from hypothesis import given
 
 from tests.strategies.filters import RICH, filter_texts
-from tidings.language import Filter
+from tidings.language import Filter, advice
+from tidings.language.analysis import satisfiability
+from tidings.language.analysis.satisfiability import fit_exclude, never_matches
+from tidings.language.normal_form import Conjunction
+from tidings.language.predicates.kind import Fits
 from tidings.schema import Catalog
 
 
@@ -139,6 +145,39 @@ def test_a_thousand_long_alternatives_are_judged_soon() -> None:
     clashes = " and ".join(f"price != {i}" for i in range(50))
     choices = " and ".join(f"(red = {i} or budget = {i})" for i in range(10))
     assert len(warnings(f"price in (1, 2, 3, 4) and {clashes} and {choices}")) == 1  # all for the same reason
+
+
+def test_a_short_filter_with_hundreds_of_alternatives_is_not_searched_to_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    searched = 0
+
+    def counting(conjunction: Conjunction, catalog: Catalog) -> bool:
+        nonlocal searched
+        searched += len(conjunction)
+        return never_matches(conjunction, catalog)
+
+    monkeypatch.setattr(advice, "never_matches", counting)
+    choices = " and ".join(f"(title != 'a{i}' or title != 'b{i}')" for i in range(9))
+    text = f"{choices} and " + " and ".join(f"title != 'c{i}'" for i in range(54))
+    assert len(text) < 1_500
+    assert warnings(f"price < 5 and price > 10 or {text}")[-1].startswith("one alternative can never match")
+    assert searched < 4_000  # of 32,258 predicates
+
+
+def test_patterns_are_compared_with_each_other_only_where_they_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared = Counter[str]()
+
+    def counting(absent: Fits, wanted: Fits) -> bool:
+        compared["pairs"] += 1
+        return fit_exclude(absent, wanted)
+
+    monkeypatch.setattr(satisfiability, "fit_exclude", counting)
+    assert warnings("not title like '%a%' and title like '%bab%'")[-1].startswith("this filter can never match")
+    compared.clear()
+    absent = " and ".join(f"not title like '%{i}%'" for i in range(900))
+    assert not any("never" in one for one in warnings(f"title like '%{'x' * 200}%' and {absent}"))
+    assert not compared
 
 
 @given(filter_texts(RICH))

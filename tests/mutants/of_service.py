@@ -17,6 +17,7 @@ _ARRAYS = (f"{_DOOR}test_event_array.py",)
 _CONNECTIONS = (f"{_DOOR}test_connection_limits.py", f"{_DOOR}test_door.py::TestConnections")
 _TURNS = (f"{_DOOR}test_door.py::test_one_account_never_has_all_the_processes",)
 _REPLACED = ("tests/service/workers/test_inquiries.py::test_one_that_takes_too_long_is_replaced",)
+_BINDING = ("tests/service/actions/test_binding.py",)
 _STEPS = ("tests/service/workers/test_questions.py",)
 _ADDRESSES = (f"{_DOOR}test_addresses.py",)
 _GUESSES = (f"{_DOOR}test_door.py::TestProxies",)
@@ -63,6 +64,10 @@ _FAULTS = (
     ("every new process has time to load", "service/workers/inquiries.py", "first, self._has_started = not self._has_started, True", "first, self._has_started = True, True", _REPLACED),
     ("one account has all processes", "service/workers/inquiries.py", "asyncio.Semaphore(max(1, len(self._workers) - 1))", "asyncio.Semaphore(len(self._workers))", _TURNS),
     ("explanations of any length", "service/workers/questions.py", "catalog, MOST_STEPS, accepted", "catalog, None, accepted", _STEPS),
+    ("readers bind filters", "service/gateway.py", "return await self._binders.run(account, ask, *args, **named)", "return await self.read(ask, *args, **named)", _BINDING),
+    ("the journal binds filters", "service/actions/subscriptions.py", "name, note, composite, bound=True)\n            await", "name, note, composite)\n            await", _BINDING),
+    ("one account binds in all threads", "service/actions/binding.py", "        async with turn:\n", "        if turn:\n", _BINDING),
+    ("imports bind without end", "service/actions/subscription_import.py", "if self._predicates >= _MOST_PREDICATES:", "if False:", _BINDING),
     # who asks
     ("proxies are not believed", "service/door/addresses.py", "if not self.trusts(peer):", "if True:", _ADDRESSES),
     ("everybody is believed", "service/door/addresses.py", "if not self.trusts(peer):", "if False:", _ADDRESSES),

@@ -26,6 +26,7 @@ from tidings.store import (
     Subscribe,
     Withdraw,
 )
+from tidings.store.errors import UnfitSubscription
 
 
 def test_positions_are_dense_from_one(store: Store) -> None:
@@ -173,6 +174,15 @@ def test_a_filter_is_bound_and_kept_in_its_canonical_text(store: Store) -> None:
     assert isinstance(refused.error, LanguageError)
     (entry,) = store.entries(after=5)
     assert json.loads(entry.body) == {"id": "s1", "filter": "brand = 'mini' and price < 3"}
+
+
+def test_a_text_that_was_bound_before_is_kept_as_it_is(store: Store) -> None:
+    """Whoever publishes waits while the journal binds a text."""
+    with_schema(store).append([Subscribe("s1", "prise < 3", bound=True), Edit("s1", "prise < 4", bound=True)])
+    assert [json.loads(one.body)["filter"] for one in store.entries(after=5)] == ["prise < 3", "prise < 4"]
+    (refused,) = store.append([Subscribe("s2", "price < '\0'", bound=True)])
+    assert isinstance(refused, Refused)
+    assert isinstance(refused.error, UnfitSubscription)
 
 
 def test_a_subscription_keeps_its_members(store: Store) -> None:

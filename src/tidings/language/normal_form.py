@@ -34,7 +34,9 @@ def normal_form(tree: Node, catalog: Catalog, limit: int = MOST_CONJUNCTIONS) ->
         raise NormalFormTooLarge("", 0, count, limit)
     if count > 1 and predicates > MOST_PREDICATES:
         raise TooManyPredicates("", 0, predicates, MOST_PREDICATES)
-    return tuple(dict.fromkeys(_alternatives(pushed)))
+    # Thousands of alternatives are made of few literals: with one object for equal ones, to compare them is to compare
+    # their identities. Hashing each of 65,536 literals twice took 0.1 s of the 0.2 s that a filter of 1.5 KB cost.
+    return tuple({tuple(map(id, one)): one for one in _alternatives(pushed, {})}.values())
 
 
 def push_negation(tree: Node, catalog: Catalog, negated: bool = False) -> Node:
@@ -67,15 +69,21 @@ def _count(tree: Node) -> tuple[int, int]:
             return 1, 1
 
 
-def _alternatives(tree: Node) -> list[Conjunction]:
+def _alternatives(tree: Node, known: dict[Node, Node]) -> list[Conjunction]:
     match tree:
         case Or(terms):
-            return [conjunction for term in terms for conjunction in _alternatives(term)]
+            return [conjunction for term in terms for conjunction in _alternatives(term, known)]
         case And(terms):
-            choices = product(*(_alternatives(term) for term in terms))
-            return [_different(tuple(chain.from_iterable(choice))) for choice in choices]
+            choices = product(*(_alternatives(term, known) for term in terms))
+            return [_once(tuple(chain.from_iterable(choice))) for choice in choices]
         case _:
-            return [(tree,)]
+            return [(known.setdefault(tree, tree),)]  # type: ignore[list-item]
+
+
+def _once(literals: Conjunction) -> Conjunction:
+    """Each literal once, where equal ones are one object."""
+    different = {id(literal): literal for literal in literals}
+    return literals if len(different) == len(literals) else tuple(different.values())
 
 
 def _different(literals: Conjunction) -> Conjunction:

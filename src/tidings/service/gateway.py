@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 from tidings.errors import StoreError
 from tidings.events import Event, RefusedEvent, validate
 from tidings.schema import Catalog
+from tidings.service.actions.binding import Binders
 from tidings.service.actions.channels import Channels
 from tidings.service.door.admission import Admission
 from tidings.service.door.callers import Caller, Callers
@@ -67,6 +68,7 @@ class Gateway:
         self._evident = QuickValidation(store.known_catalog, settings.values_per_attribute)
         self._evident_under = store.known_catalog
         self._readers = ThreadPoolExecutor(_READERS, "tidings-reading")
+        self._binders = Binders()
         self.admission = Admission(self, settings)
         self._writers = ThreadPoolExecutor(_WRITERS, "tidings-writing")
 
@@ -125,6 +127,10 @@ class Gateway:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._readers, lambda: ask(*args, **named))
 
+    async def bind(self, account: str, ask: Callable[P, R], *args: P.args, **named: P.kwargs) -> R:
+        """The same for what binds filters or composites, which may take long: of an account one after another."""
+        return await self._binders.run(account, ask, *args, **named)
+
     async def write(self, change: Callable[P, R], *args: P.args, **named: P.kwargs) -> R:
         """The same for what changes the store beside the journal, and may have to wait for other writers."""
         loop = asyncio.get_running_loop()
@@ -142,6 +148,7 @@ class Gateway:
         await self._committing.close()
         self._writers.shutdown()
         self._readers.shutdown()
+        self._binders.close()
 
 
 def _has_document(raw: object, catalog: Catalog) -> bool:

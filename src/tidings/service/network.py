@@ -144,7 +144,7 @@ class Network:
     async def advertise(self, owner: str, text: str) -> Advertisement:
         """Raises LanguageError or TooManyAdvertisements."""
         store = self._gateway.store
-        canonical = await self._gateway.read(lambda: Filter.parse(text, store.catalog()).text)
+        canonical = await self._gateway.bind(owner, lambda: Filter.parse(text, store.catalog()).text)
         most = self._gateway.settings.advertisements_per_owner
         made = await self._gateway.write(store.advertise, owner, canonical, most)
         await self._tell_advertisements()

@@ -74,7 +74,7 @@ def append(
     group.admits = admits
     group.expire(due)
     state.load(connection, dialect, _ids(drafts), _keys(drafts))
-    if any(isinstance(draft, Subscribe | Edit) and draft.composite for draft in drafts):
+    if any(isinstance(draft, Subscribe | Edit) and draft.composite and not draft.bound for draft in drafts):
         state.profiles |= profiles_of(connection)
     outcomes = [group.decide(draft) for draft in drafts]
     group.write(connection, dialect)

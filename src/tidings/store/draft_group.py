@@ -221,7 +221,7 @@ class DraftGroup:
         if draft.most is not None and self._state.owned[draft.owner] >= draft.most:
             raise QuotaReached(draft.most)
         self._not_passed(draft.id, draft.expiry)
-        body = {"id": draft.id, **self._canonical(draft.id, draft.filter, draft.composite or None)}
+        body = {"id": draft.id, **self._canonical(draft.id, draft.filter, draft.composite or None, draft.bound)}
         if draft.owner:
             body["owner"] = draft.owner
         if draft.expiry is not None:
@@ -241,7 +241,7 @@ class DraftGroup:
         check_edit(draft)
         body: dict[str, Any] = {"id": draft.id}
         if draft.filter is not None or draft.composite is not None:
-            body |= self._canonical(draft.id, draft.filter or "", draft.composite)
+            body |= self._canonical(draft.id, draft.filter or "", draft.composite, draft.bound)
         if not isinstance(draft.expiry, Keep):
             self._not_passed(draft.id, draft.expiry)
             body["expiry"] = None if draft.expiry is None else str(draft.expiry)
@@ -275,16 +275,18 @@ class DraftGroup:
             raise NoSuchSubscription(id)
         return found
 
-    def _canonical(self, id: str, filter: str, composite: str | None) -> dict[str, str]:
-        """The member of the journal's body that says what is wanted."""
+    def _canonical(self, id: str, filter: str, composite: str | None, bound: bool) -> dict[str, str]:
+        """The member of the journal's body that says what is wanted. To bind it here holds up all who publish."""
+        member, text = ("filter", filter) if composite is None else ("composite", composite)
+        check_text(id, member, text)
+        if bound:
+            return {member: text}
         if composite is not None:
-            check_text(id, "composite", composite)
             known = {name: options for name, options in self._state.profiles.items() if options}
-            bound = BoundComposite.read(composite, self._state.catalog, self._accepted, profiles=known)
-            for one in bound.filters:
+            read = BoundComposite.read(composite, self._state.catalog, self._accepted, profiles=known)
+            for one in read.filters:
                 refuse_wrong_translation(one.tree, "", self._state.catalog)
-            return {"composite": bound.text}
-        check_text(id, "filter", filter)
+            return {"composite": read.text}
         return {"filter": Filter.given(filter, self._state.catalog).text}
 
     def _enter(self, kind: str, body: dict[str, Any]) -> Accepted:

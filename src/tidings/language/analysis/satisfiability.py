@@ -14,6 +14,7 @@ from tidings.schema.domain import Kind
 
 ALWAYS_SATISFIABLE = (Kind.NUMERIC, Kind.TIME)
 _LONGEST_TRIED = 200  # a longer conjunction in which all predicates were needed would take seconds
+_MOST_COMPARED = 100_000  # characters of patterns, each with each that must not fit: more would take seconds, too
 
 
 def never_matches(conjunction: Conjunction, catalog: Catalog) -> bool:
@@ -50,7 +51,7 @@ def impossible(constraints: Constraints) -> bool:
         or bool(constraints.members & constraints.strangers)
         or any(not bits for bits in (*constraints.relations.values(), *constraints.linear.values()))
         or any(not ranges for ranges in (*constraints.ahead.values(), *constraints.ends.values()))
-        or any(fit_exclude(one, other) for one in constraints.fits if one.negated for other in constraints.fits)
+        or _fits_exclude(constraints)
         or any(WithinRegion(one.region, not one.negated) in constraints.regions for one in constraints.regions)
         or any(excludes(absent, wanted) for absent in constraints.absent_words for wanted in constraints.words)
         or any(_excludes_path(one, other) for one in constraints.paths if one.negated for other in constraints.paths)
@@ -58,6 +59,16 @@ def impossible(constraints: Constraints) -> bool:
             _excludes_text(one, other) for one in constraints.similar if one.negated for other in constraints.similar
         )
     )
+
+
+def _fits_exclude(constraints: Constraints) -> bool:
+    """Whether a string that fits one pattern always fits one that it must not."""
+    absent = [one for one in constraints.fits if one.negated]
+    wanted = [one for one in constraints.fits if not one.negated]
+    characters = sum(len(segment) for one in wanted for segment in one.pattern.segments)
+    if len(absent) * (len(wanted) + characters) > _MOST_COMPARED:
+        return False
+    return any(fit_exclude(one, other) for one in absent for other in wanted)
 
 
 def _patterns_exclude(constraints: Constraints, catalog: Catalog) -> bool:

@@ -44,6 +44,16 @@ class RepeatedId(Explained, ServiceError):
     template = "the id {id!v} is already used in line {line}"
 
 
+class TooManyToBind(Explained, ServiceError):
+    """Of one request, so that others get their turn."""
+
+    most: int
+    template = (
+        "the filters before this line have {most!n} predicates, written out as alternatives; "
+        "send the rest in another request"
+    )
+
+
 class SubscriptionLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
     """A subscription as a file has it, with a `filter` or a `composite`. `channel` is as the API shows it."""
 

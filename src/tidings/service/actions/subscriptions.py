@@ -75,7 +75,7 @@ async def subscribe(gateway: Gateway, owner: str, asked: SubscriptionAsked) -> S
     TooManyRequests."""
     store, channels = gateway.store, gateway.channels
     wanted = None if asked.channel is None else await channels.check(asked.channel)
-    text, warnings = await gateway.read(read_wanted, asked.filter, asked.composite, store)
+    text, warnings, _ = await gateway.bind(owner, read_wanted, asked.filter, asked.composite, store)
     filter, composite = (text, "") if asked.composite is None else ("", text)
     id = subscription_id(owner, asked.key)
     name, note = tidy(asked.name), tidy(asked.note)
@@ -88,7 +88,7 @@ async def subscribe(gateway: Gateway, owner: str, asked: SubscriptionAsked) -> S
         new = None if wanted is None else (await channels.prepared(id, owner, wanted)).channel
         kind = "" if new is None else new.kind
         try:
-            draft = Subscribe(id, filter, owner, asked.expiry, kind, new, most, name, note, composite)
+            draft = Subscribe(id, filter, owner, asked.expiry, kind, new, most, name, note, composite, bound=True)
             await gateway.append_one(draft)
         except SubscriptionExists:  # the same request, sent twice at once
             if asked.key is None:
@@ -136,7 +136,8 @@ async def change(gateway: Gateway, owner: str, id: str, asked: SubscriptionChang
     position: int | None = None
     in_journal = (filter, composite) != (None, None) or not (expiry is delivery is state is name is note is KEEP)
     if in_journal or new is not KEEP:
-        done = await gateway.append_one(Edit(id, filter, expiry, delivery, state, new, name, note, composite))
+        draft = Edit(id, filter, expiry, delivery, state, new, name, note, composite, bound=True)
+        done = await gateway.append_one(draft)
         position = done.position if in_journal else None
     after = await gateway.read(store.subscription, id, owner)
     channel = await gateway.read(store.channel, id, owner)
@@ -152,7 +153,8 @@ async def _changed_text(
     """The new filter, the new composite, None where it does not change, and warnings. Raises LanguageError."""
     if asked.filter is None and asked.composite is None:
         return None, None, ()
-    text, warnings = await gateway.read(read_wanted, asked.filter or "", asked.composite, gateway.store)
+    given = asked.filter or "", asked.composite
+    text, warnings, _ = await gateway.bind(before.owner, read_wanted, *given, gateway.store)
     composite = asked.composite is not None
     if (text, composite) == (before.filter, before.composite):
         return None, None, warnings

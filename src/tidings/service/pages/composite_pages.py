@@ -64,13 +64,13 @@ async def subscribe(request: Request) -> Response:
 @asked.post("/pages/composite")
 async def check(request: Request) -> Response:
     """The text, its picture and its warnings; or what is wrong and where."""
-    asked_by_us(request)
+    owner = asked_by_us(request)
     gateway = gateway_of(request)
     given = await read_body(request, CompositeGiven)
     text = given.text or ""
     if given.fields is not None:
         text = Builder.of(Form(list(given.fields.items()))).text()
-    return answered(await gateway.read(_checked, text, gateway))
+    return answered(await gateway.bind(owner, _checked, text, gateway))
 
 
 @asked.post("/pages/composite/count")

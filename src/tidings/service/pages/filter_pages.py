@@ -68,10 +68,10 @@ class FilterGiven(Shape, frozen=True):
 @router.post("/pages/filter")
 async def check(request: Request) -> Response:
     """The canonical text and the rows, or what is wrong and where."""
-    asked_by_us(request)
+    owner = asked_by_us(request)
     gateway = gateway_of(request)
     given = await read_body(request, FilterGiven)
-    return answered(await gateway.read(_checked, given, gateway))
+    return answered(await gateway.bind(owner, _checked, given, gateway))
 
 
 @router.post("/pages/filter/count")

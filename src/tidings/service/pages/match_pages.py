@@ -54,10 +54,10 @@ async def one(id: str, request: Request, before: After = "", made: str = "", don
     owner = member(request).owner
     gateway = gateway_of(request)
     start = read_cursor(before) or None
-    looked = await gateway.read(_look, gateway, id, owner, start)
+    looked = await gateway.bind(owner, _look, gateway, id, owner, start)
     pattern = ""
     if looked.standing is not None and looked.standing.composite:
-        pattern = await gateway.read(stored_pattern, looked.standing.filter, gateway)
+        pattern = await gateway.bind(owner, stored_pattern, looked.standing.filter, gateway)
     shown, more = looked.matches[:_PAGE], len(looked.matches) > _PAGE
     detected = await gateway.read(shown_detections, gateway.store, [one.notification for one in shown])
     return render(
@@ -174,7 +174,7 @@ def _look(gateway: Gateway, id: str, owner: str, before: int | None) -> Looked:
     warnings: tuple[str, ...] = ()
     if standing is not None:
         try:
-            _, warnings = read_wanted(standing.filter, standing.filter if standing.composite else None, gateway.store)
+            warnings = read_wanted(standing.filter, standing.filter if standing.composite else None, store).warnings
         except LanguageError as problem:  # the journal holds it, so it was once right
             warnings = (problem.problem(),)
     last = store.last_cursor()  # before reading: what comes in between is shown twice rather than not at all

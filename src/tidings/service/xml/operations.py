@@ -87,7 +87,7 @@ class Operations:
                 raise UnknownRequest(name)
             caller = await self._caller(root, address)
             allow(caller, scopes.XML[name])
-            return Asked(name, caller, await self._read(root, large), root)
+            return Asked(name, caller, await self._read(root, caller, large), root)
         except TidingsError as problem:
             if isinstance(problem, RefusedEvent):
                 self._gateway.published["refused"] += 1
@@ -144,7 +144,7 @@ class Operations:
                     raise
                 await sleep(problem.seconds)
 
-    async def _read(self, root: etree._Element, large: bool = False) -> Request:
+    async def _read(self, root: etree._Element, caller: Caller, large: bool = False) -> Request:
         """By the catalog that is known; where that refuses it, once more by the newest, which says why."""
         validity = self._validity
         growing = scopes.XML[str(root.tag)] == "schema"  # then numbers of domains must be up to date
@@ -156,13 +156,18 @@ class Operations:
         )  # a short filter may have a long normal form
         try:
             if beside:
-                return await self._gateway.read(self._valid, root, validity)
+                return await self._beside(root, caller, validity)
             return self._valid(root, validity, hints=False)
         except TidingsError:
             newest = await self._newest()
             if beside and newest is validity:
                 raise
-            return await self._gateway.read(self._valid, root, newest)
+            return await self._beside(root, caller, newest)
+
+    async def _beside(self, root: etree._Element, caller: Caller, validity: Validity) -> Request:
+        if root.tag == "PUBLISH_SUB":
+            return await self._gateway.bind(caller.owner, self._valid, root, validity)
+        return await self._gateway.read(self._valid, root, validity)
 
     def _valid(self, root: etree._Element, validity: Validity, hints: bool = True) -> Request:
         """Raises TidingsError. Our own checks have the better words, so they speak before the DTD."""
@@ -190,7 +195,7 @@ class Operations:
             except NameTaken:
                 if not growth.numbered or tries == _MOST_TRIES:
                     raise
-                growth = await self._read(asked.root)  # somebody else was quicker to take the number
+                growth = await self._read(asked.root, asked.caller)  # somebody else was quicker to take the number
                 continue
             name = growth.created or None
             return answers.done(asked.name, position=grown.position, version=grown.version, name=name)

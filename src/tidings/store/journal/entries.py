@@ -57,9 +57,10 @@ class Grow:
 
 @dataclass(frozen=True, slots=True)
 class Subscribe:
-    """A filter or a composite, not both. The text is bound at its place in the journal, and its canonical text is kept.
-    The channel is stored in the same transaction. `most` is how many subscriptions the owner may have. `name` and
-    `note` are for people."""
+    """A filter or a composite, not both. The text is bound at its place in the journal, and its canonical text is kept;
+    `bound`: it is a canonical text already, of this journal's catalog at this version or an earlier one, and growth
+    keeps what it means. The channel is stored in the same transaction. `most` is how many subscriptions the owner may
+    have. `name` and `note` are for people."""
 
     id: str
     filter: str = ""
@@ -71,6 +72,7 @@ class Subscribe:
     name: str = ""
     note: str = ""
     composite: str = ""
+    bound: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,7 @@ class Edit:
     """Another filter or composite, expiry, delivery, state, channel, name or note under the same id; at least one of
     them. All of it happens in one transaction, or nothing. A filter may become a composite, and the reverse. A state
     that it has already is no error. Without a channel (None) it is only read. A name or note has an entry of its own,
-    which the planner does not see."""
+    which the planner does not see. `bound` is that of `Subscribe`."""
 
     id: str
     filter: str | None = None
@@ -113,6 +115,7 @@ class Edit:
     name: str | Keep = KEEP
     note: str | Keep = KEEP
     composite: str | None = None
+    bound: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from tidings.service.pages.forms.filter_form import problem_fields
 from tidings.service.pages.forms.form import Form
 from tidings.service.pages.parts.render import render, templates
 from tidings.service.pages.parts.timeline import DetectionPicture, detection_picture, picture
-from tidings.service.pages.visitors import gateway_of
+from tidings.service.pages.visitors import gateway_of, visitor
 from tidings.service.workers.composite_trial import CompositeTried, TriedDetection, TriedEvent
 from tidings.store import Standing
 from tidings.store.pages.recent import decoded
@@ -60,7 +60,7 @@ async def composite_form(
     """`standing`: the subscription that is edited; its channel has a page of its own."""
     errors, gateway = errors or {}, gateway_of(request)
     catalog = await gateway.read(gateway.store.catalog)
-    found = None if "text" in errors else await gateway.read(_bound, form.one("text"), gateway)
+    found = None if "text" in errors else await gateway.bind(visitor(request).owner, _bound, form.one("text"), gateway)
     return render(
         request,
         "composite.html",

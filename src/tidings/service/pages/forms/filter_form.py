@@ -31,7 +31,7 @@ async def checked_form(request: Request, caller: Caller, standing: Standing | No
     questions = await questions_of(request)
     text = form.one("text")
     try:
-        filter, warnings = await gateway.read(read_filter, text, gateway.store)
+        filter, warnings = await gateway.bind(caller.owner, read_filter, text, gateway.store)
         tried = await questions.try_on_newest(caller.owner, text, LAST)
         covered = await questions.covered_by(caller.owner, text, "" if standing is None else standing.id)
     except (LanguageError, ServiceError) as error:
