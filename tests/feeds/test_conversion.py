@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from tidings.feeds.inference.column_kinds import guess
 from tidings.feeds.mapping.mapping import Reading
 from tidings.feeds.records import patterns
 from tidings.feeds.records.conversion import Converter, Unconvertible, converted, instant, number
+from tidings.feeds.records.log_lines import parts as log_parts
 from tidings.schema import Kind
 
 
@@ -242,3 +244,35 @@ def test_a_search_that_did_not_get_the_processor_is_tried_again(monkeypatch: pyt
     one = Interrupted()
     monkeypatch.setattr(patterns, "_compiled", lambda pattern: one)
     assert patterns.matched("price 5", "([0-9]+)") == "5"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026-01-01" + 30_000 * " " + "x",
+        30_000 * " " + "x",
+        "Fri" + 30_000 * " " + "x",
+        30_000 * "1",
+        7_000 * "1.000" + "x",
+        7_000 * "1,000" + "x",
+        30_000 * "1 " + "x",
+        30_000 * "0,",
+        30_000 * "-",
+        "1" + 30_000 * " " + "€x",
+        7_000 * "Ab 12" + ":",
+    ],
+    ids=lambda text: f"{text[:11]}…{text[-1]}",
+)
+def test_no_text_stalls_a_feed(text: str) -> None:
+    """Most were quadratic: one value took up to 16 seconds."""
+    began = time.thread_time()
+    for form in ("", "rfc822", "epoch", "%d.%m.%Y", "%Y-%m-%d %H:%M:%S %z", "%d %b %Y"):
+        with pytest.raises(Unconvertible):
+            instant(text, (form,))
+    for sign in (".", ","):
+        with pytest.raises(Unconvertible):
+            number(text, sign)
+    guess([text, *map(str, range(30))], Reading("a"))
+    guess([text, "2026-01-01"], Reading("a"))
+    log_parts(f"h - - [1] {text}")
+    assert time.thread_time() - began < 1.0

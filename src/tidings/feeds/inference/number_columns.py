@@ -9,7 +9,7 @@ from dataclasses import replace
 from tidings.feeds.inference.guess import Guess, are_most
 from tidings.feeds.mapping.mapping import Reading
 from tidings.feeds.records.conversion import Unconvertible, number
-from tidings.feeds.records.numbers import NO_UNIT, unit_in
+from tidings.feeds.records.numbers import LONGEST_NUMBER, NO_UNIT, unit_in
 from tidings.schema import Kind
 
 _FEWEST_NUMBERS = 10  # different ones, before the rest of the column is junk: `4`, `6`, `8` and `rotary` are a list
@@ -22,6 +22,8 @@ _OF_ADDRESSES = frozenset("/:#_@=&?")  # with which no amount is written
 
 def numeric(texts: list[str], reading: Reading) -> Guess | None:
     """All are numbers with the same words around them; what begins with a zero is a code."""
+    if any(len(text) > LONGEST_NUMBER for text in texts):  # the searches below would take seconds for one of 20,000
+        return None
     around = {_words_around(text) for text in texts[:1_000]}
     if len(around) > 1 or any(len(word) > 10 or set(word) & _OF_ADDRESSES for word in around):
         return None

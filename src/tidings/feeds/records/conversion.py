@@ -21,6 +21,7 @@ from tidings.schema.values import number as canonical_number
 
 _MOST_KEPT = 10_000  # texts of one attribute whose values are remembered: most columns repeat themselves
 _LONGEST_KEPT = 100  # characters of such a text
+_LONGEST_TIME = 200  # characters; the searches below would take seconds for 30,000 blanks
 _UTC_NAMED = re.compile(r"\s*\b(?:GMT|UTC)$", re.IGNORECASE)
 _MAILED = re.compile(r"\s*(?:[A-Za-z]{3},?\s*)?\d{1,2}\s+[A-Za-z]{3}\s+\d{2,4}\s+\d{1,2}:\d\d")
 _ISO = re.compile(r"\d{4}-\d\d-\d\d")
@@ -237,6 +238,8 @@ def _instant(raw: Any, form: str, zone: str) -> Instant:
             return Instant.of(datetime.fromtimestamp(seconds, UTC))
         if not isinstance(raw, str):
             raise ValueError('it is not text; `time_format = "epoch"` reads seconds since 1970')
+        if len(raw) > _LONGEST_TIME:
+            raise ValueError("it is too long; `pattern` can extract the time")
         iso = not form or (_ISO.match(raw) and not form.startswith("%Y-"))  # which nothing else looks like
         if iso:
             moment = datetime.fromisoformat(_UTC_NAMED.sub("+00:00", raw))

@@ -54,13 +54,13 @@ def number_in(text: str, decimal: str = ".", units: tuple[str, ...] = ()) -> int
     """`units` are the only ones that may stand beside it; a number without any is taken. Raises NotANumber."""
     if _PLAIN.fullmatch(text):
         return int(text)
+    if len(text) > LONGEST_NUMBER:
+        raise NotANumber("it is too long")
     usual = _USUAL.fullmatch(text) if decimal == "." else None
     if usual is not None and not _SIZE.match(usual["after"] or ""):
         _check_unit(text[: usual.start("digits")], usual["after"] or "", units)
         whole = usual["digits"].replace(",", "")
         return float(whole + usual["fraction"]) if usual["fraction"] else int(whole)
-    if len(text) > LONGEST_NUMBER:
-        raise NotANumber("it is too long")
     if _FOOTNOTE.search(text):
         raise NotANumber("a raised digit follows it")
     plain = unicodedata.normalize("NFKC", text).replace("\u2212", "-").strip()
