@@ -124,6 +124,24 @@ def test_infer_apply_and_run(server: Service, tidings: Tidings) -> None:  # noqa
     assert found.stdout == "2\n"
 
 
+def test_a_tree_of_which_nothing_was_found_is_not_created(server: Service, tidings: Tidings) -> None:  # noqa: F811
+    """It could never be removed."""
+    mapping = 'file = "d.json"\nevent_type = "boat"\n[fields]\nsails = "s"\n'
+    Path("d.json").write_text('[{"s": 3, "cat": {"name": "Ketch"}}, {"s": 4}]')
+    for kind in ("hierarchical", "enumerated"):
+        Path("m.toml").write_text(f'{mapping}rig = {{ from = "cat/nam", kind = "{kind}" }}\n')
+        looked = tidings("feed", "infer", "m.toml")
+        assert looked.exit_code == 0
+        assert "nothing found at 'cat/nam' in any of 2 records" in looked.stderr
+        done = tidings("feed", "infer", "m.toml", "--apply")
+        assert done.exit_code == 1
+        assert "domain 'rig' would have no value" in done.stderr
+        assert tidings("schema", "show", "--json").stdout.count('"sails"') == 0
+    for good in ('from = "cat/name", kind = "hierarchical"', 'from = "cat/nam", kind = "hierarchical", grow = true'):
+        Path("m.toml").write_text(mapping + "rig = { " + good + " }\n")
+        assert tidings("feed", "infer", "m.toml", "--apply").exit_code == 0
+
+
 def test_infer_is_told_the_encoding_and_says_what_it_leaves_out(tidings: Tidings) -> None:  # noqa: F811
     Path("d.csv").write_bytes("Stück;Stück;Preis\n1;2;1,50\n".encode("cp1252"))
     without = tidings("feed", "infer", "d.csv", "--mapping", "m.toml")

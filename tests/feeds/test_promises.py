@@ -1,16 +1,21 @@
 """An inferred mapping takes the records from which it was made, and says what it saw."""
 
 import json
+from pathlib import Path
 from typing import Any
 
-from tidings.feeds import Proposal, infer
+import pytest
+
+from tidings.feeds import Proposal, infer, propose
 from tidings.feeds.event_maker import EventMaker
 from tidings.feeds.inference.schema_changes import changes
 from tidings.feeds.mapping.mapping import Layout, Origin
+from tidings.feeds.mapping.mapping_file import mapping_of
 from tidings.feeds.mapping.mapping_text import write_mapping
-from tidings.feeds.records.records import read_records
+from tidings.feeds.preview import Preview
+from tidings.feeds.records.records import Record, read_records
 from tidings.feeds.sources.content import Content
-from tidings.schema import Catalog
+from tidings.schema import Catalog, Instant
 
 ITEMS = """<Items>
 <Item a="1"><N>x</N><Country>Greece</Country>
@@ -154,3 +159,32 @@ def test_a_tree_has_the_paths_of_all_records_not_only_of_those_looked_at() -> No
     domain = found.catalog.domain("category")
     assert domain is not None
     assert (found.records, len(domain.hierarchy)) == (10_400, 10_406)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"a": 300_000 * "x"}, "the event has 300,1"),
+        ({"t": "2026-05-01T10:05:01Z"}, "more than 5 minutes after the time of acceptance"),
+        ({"t": "9999-05-01T10:05:01Z"}, "more than 5 minutes after the time of acceptance"),
+    ],
+    ids=["too large", "too early", "much too early"],
+)
+def test_a_preview_knows_the_rules_that_only_a_server_has(wrong: dict[str, str], told: str) -> None:
+    fields = {"a": {"from": "a", "kind": "string"}}
+    mapping = mapping_of({"file": "x.json", "event_type": "thing", "time": "t", "fields": fields}, "m.toml", Path())
+    good: Record = {"t": ("2026-05-01T10:04:59Z",), "a": ("x",)}
+    catalog = propose(mapping, [good]).catalog
+    preview = Preview(mapping, catalog, Instant.parse("2026-05-01T10:00:00Z"))
+    assert preview.of(good).keys() == {"event"}
+    [error] = preview.of(good | {path: (value,) for path, value in wrong.items()})["errors"]
+    assert told in error["message"]
+
+
+def test_inference_announces_what_only_a_server_would_refuse() -> None:
+    records = [{"t": "2020-05-01", "a": "x"}, {"t": "2020-05-01", "a": 300_000 * "x"}, {"t": "9999-05-01", "a": "x"}]
+    mapping = mapping_of(
+        {"file": "x.json", "event_type": "thing", "time": "t", "fields": {"a": "a"}}, "m.toml", Path()
+    )
+    found = propose(mapping, [{path: (value,) for path, value in one.items()} for one in records])
+    assert any("of these 3 records 2 would be refused" in remark for remark in found.remarks)

@@ -83,6 +83,16 @@ class SchemaClash(FeedError):
     template = "{name} is {there} in the schema and {here} in the feed; give it another name in the mapping"
 
 
+class NoValues(FeedError):
+    """An enumeration or a hierarchy would be created without a value, and nothing would bring any: its name."""
+
+    domain: str
+    template = (
+        "domain {domain!r} would have no value, and what is created cannot be removed; correct the path of its field "
+        "if it should find some, or set grow = true"
+    )
+
+
 class NothingToInfer(FeedError):
     """There are no records from which to infer a schema: where, and what to do."""
 

@@ -207,7 +207,7 @@ def infer(
     address = instead(server) or (DEFAULT_SERVER if apply else "")
     with connected(address, token) if address else plain_errors() as client:
         from tidings.feeds import SchemaClash
-        from tidings.feeds.inference.schema_changes import changes
+        from tidings.feeds.inference.schema_changes import changes, check_values
 
         there = client.schema() if client is not None else Catalog()
         inferred = inferred_from(source, event_type, form, records, each, encoding, mandatory or [], limit)
@@ -231,6 +231,7 @@ def infer(
         if mapping is not None:
             write_proposal(proposal, mapping)
         if apply and client is not None:
+            check_values(proposal.mapping, wanted)
             version = there.version
             for change in wanted:
                 version = client.grow(change)

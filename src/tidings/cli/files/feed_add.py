@@ -58,7 +58,7 @@ def add(
     with connected(server, token) as client:
         from tidings.feeds import read_mapping, state_path
         from tidings.feeds.feed import Feed
-        from tidings.feeds.inference.schema_changes import changes
+        from tidings.feeds.inference.schema_changes import changes, check_values
         from tidings.feeds.ready.ready import proposed
         from tidings.feeds.ready.recognition import recognized
 
@@ -76,6 +76,7 @@ def add(
         proposal = proposed(contents, found, origin, event_type, there, encoding, note)
         proposal = replace(proposal, mapping=replace(proposal.mapping, name=path.stem))  # the events' source
         wanted = changes(proposal.catalog, there)
+        check_values(proposal.mapping, wanted)
         _show(content, found, proposal, wanted)
         _ask(yes, f"Write {path}, apply {counted(len(wanted), 'schema change')} at {server} and publish?")
         write_proposal(proposal, path)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from tidings.feeds.inference.ids import Repeats
 from tidings.feeds.inference.source_records import SourceRecords
 from tidings.feeds.mapping.mapping import Mapping
+from tidings.feeds.memory.told_once import EmptyPaths
 from tidings.feeds.preview import Preview
 from tidings.feeds.records.records import Record
 from tidings.schema import Catalog
@@ -30,6 +31,7 @@ class Checked:
     grow_limit: int = 0
     reasons: dict[str, str] = field(default_factory=dict)
     faulty: dict[str, list[Record]] = field(default_factory=dict)
+    empty: list[str] = field(default_factory=list)  # which paths lead to nothing in all records
 
     def remarks(self) -> list[str]:
         said = []
@@ -47,7 +49,7 @@ class Checked:
                 f"a run would append more than {self.grow_limit:,} values, and refuse records with others; raise "
                 "grow_limit"
             )
-        return said
+        return [*self.empty, *said]
 
 
 def checked(mapping: Mapping, records: Iterable[Record], catalog: Catalog) -> Checked:
@@ -57,8 +59,10 @@ def checked(mapping: Mapping, records: Iterable[Record], catalog: Catalog) -> Ch
     kinds: Counter[tuple[str, str]] = Counter()
     located = records if isinstance(records, SourceRecords) else None
     preview = Preview(mapping, catalog)
+    empty = EmptyPaths(mapping, fewest=1)
     for record in records:
         one = preview.of(record)
+        empty.see((record,))
         found.records += 1
         if mapping.id:
             ids.see(one["event"]["id"])
@@ -76,4 +80,6 @@ def checked(mapping: Mapping, records: Iterable[Record], catalog: Catalog) -> Ch
             if kinds[attribute, error["rule"]] <= _MOST_OF_A_KIND:
                 found.faulty.setdefault(attribute, []).append(record)
     found.repeated = ids.count
+    if mapping.layout.format != "csv":  # where a column that is not there is an error, and an empty one is usual
+        found.empty = empty.told(str(mapping.origin))
     return found

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from tidings.feeds.errors import SchemaClash
+from tidings.feeds.errors import NoValues, SchemaClash
+from tidings.feeds.mapping.mapping import Mapping
 from tidings.schema import AttributeUse, Catalog, Domain, Kind
 from tidings.schema.growth import (
     AppendNode,
@@ -51,6 +52,16 @@ def changes(wanted: Catalog, there: Catalog) -> list[Change]:
         else:
             appended += _missing_values(domain, known)
     return [*domains, *dict.fromkeys(appended), *attributes, *_event_types(wanted, there)]
+
+
+def check_values(mapping: Mapping, changes: Iterable[Change]) -> None:
+    """Raises NoValues where a listed domain would be created that neither has a value nor gets any by this mapping."""
+    growing = {one.domain or one.attribute for one in mapping.fields if one.grow}
+    for change in changes:
+        if isinstance(change, CreateDomain):
+            domain = change.domain
+            if domain.kind.listed and not (domain.open or domain.vocabulary or domain.name in growing):
+                raise NoValues(domain.name)
 
 
 def _missing_values(wanted: Domain, there: Domain) -> Iterator[Change]:

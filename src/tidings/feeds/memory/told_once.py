@@ -44,7 +44,8 @@ class EmptyPaths:
     def see(self, records: Sequence[Record]) -> None:
         self._records += len(records)
         for record in records if self._left else ():
-            self._left -= {path for path in self._left if any(one not in (None, "") for one in record.get(path, ()))}
+            found = [path for path in self._left if any(one not in (None, "") for one in record.get(path, ()))]
+            self._left.difference_update(found)
 
     def told(self, place: str) -> list[str]:
         if self._records < self._fewest:

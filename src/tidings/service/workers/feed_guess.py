@@ -173,15 +173,17 @@ def _effects(mapping: Mapping, records: list[Record]) -> dict[str, tuple[tuple[s
 
 
 def _finished(made: FeedGuess, mapping: Mapping, records: list[Record], there: Catalog) -> FeedGuess:
-    """With the events, the mapping's text and the changes. Raises SchemaClash."""
+    """With the events, the mapping's text and the changes. Raises SchemaClash and NoValues."""
     from tidings.feeds import propose
     from tidings.feeds.inference.checking import PROMISE
     from tidings.feeds.inference.infer import TIMES
-    from tidings.feeds.inference.schema_changes import changes
+    from tidings.feeds.inference.schema_changes import changes, check_values
     from tidings.feeds.mapping.mapping_text import write_mapping
     from tidings.feeds.preview import previewed
 
     agreed = propose(mapping, records, there)
+    wanted = tuple(changes(agreed.catalog, there))
+    check_values(agreed.mapping, wanted)
     shown = list(previewed(mapping, records[:SHOWN], agreed.catalog))
     return replace(
         made,
@@ -190,7 +192,7 @@ def _finished(made: FeedGuess, mapping: Mapping, records: list[Record], there: C
         events=tuple(json.dumps(one, ensure_ascii=False) for one in shown),
         refused=sum("errors" in one for one in shown),
         mapping=write_mapping(agreed.mapping, agreed.seen),
-        changes=tuple(changes(agreed.catalog, there)),
+        changes=wanted,
     )
 
 
