@@ -2,9 +2,9 @@
 
 Run: python -m tests.feeds.measure_run [rows] [--against SRC]
 
-Two ways of one pass, of the same cars as CSV and as JSON Lines: "handed over" is the feed alone, from the file to lines
-ready to be sent; "stored" is the command against a service without a pipeline, until the journal has the last row. Both
-processes are measured by their processor time, which a busy machine changes less than the clock: two processors need at
+Two ways of one pass, of the same cars as CSV, as JSON Lines, and the first 2,000 as a folder of as many files: "handed
+over" is the feed alone, from the file to lines ready to be sent; "stored" is the command against a service without a
+pipeline, until the journal has the last row. Both processes are measured by their processor time, which a busy machine changes less than the clock: two processors need at
 least as long as the larger of both. `--against` runs the same with the folder src of another checkout, in turns."""
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from tests.feeds.measure_rows import FIELDS, cars
 from tests.service.measure import processor_seconds
 
 ROWS = 200_000
+FILES = 2_000
 _TIDINGS = [sys.executable, "-c", "import sys; sys.argv[0] = 'tidings'; from tidings.cli.main import app; app()"]
 _HAND_OVER = """
 import sys, time
@@ -81,10 +82,14 @@ def main() -> None:
             file.writelines(",".join(f'"{one[name]}"' for name in names) + "\n" for one in made)
         with (folder / "cars.jsonl").open("w") as file:
             file.writelines(json.dumps(one) + "\n" for one in made)
-        for form, format in (("csv", "csv"), ("jsonl", "json")):
+        (folder / "cars.folder").mkdir()
+        few = made[:FILES]
+        for number, one in enumerate(few):
+            (folder / "cars.folder" / f"{number}.json").write_text(json.dumps(one))
+        for form, format, rows in (("csv", "csv", len(made)), ("jsonl", "json", len(made)), ("folder", "json", len(few))):
             for round in range(asked.rounds):
                 for source in (asked.against, "") if asked.against else ("",):
-                    measure(folder, form, format, asked.rows, source, round)
+                    measure(folder, form, format, rows, source, round)
 
 
 def measure(folder: Path, form: str, format: str, rows: int, source: str, round: int) -> None:
@@ -119,7 +124,8 @@ def measure(folder: Path, form: str, format: str, rows: int, source: str, round:
 
 
 def mapping_text(file: Path, format: str) -> str:
-    lines = [f'file = "{file}"', f'format = "{format}"', 'event_type = "car"', 'id = "id"', "[fields]"]
+    kind = "folder" if file.is_dir() else "file"
+    lines = [f'{kind} = "{file}"', f'format = "{format}"', 'event_type = "car"', 'id = "id"', "[fields]"]
     for name, field in FIELDS.items():
         said = {"from": field} if isinstance(field, str) else field
         lines.append(f"{name} = {{ " + ", ".join(f'{key} = "{value}"' for key, value in said.items()) + " }")

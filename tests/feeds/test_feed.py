@@ -15,6 +15,7 @@ from tests.feeds.conftest import Map, Site
 from tests.service.conftest import Service
 from tidings.client import Client, NotAllowed, ServerUnreachable
 from tidings.feeds import Feed, SchemaClash, SchemaLacks, SourceUnreachable
+from tidings.feeds import feed as feeds
 from tidings.feeds.feed import AT_ONCE
 from tidings.feeds.records import records
 from tidings.feeds.sources.back_off import BackOff
@@ -374,3 +375,17 @@ def test_hostile_content_stays_text(ann: Client, mapped: Map, tmp_path: Path) ->
     domain = ann.schema().domain("brand")
     assert domain is not None
     assert domain.values[-len(printable) :] == tuple(printable)
+
+
+def test_a_large_schema_is_gone_through_once_and_not_for_each_file(
+    ann: Client, mapped: Map, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """1,000 small files took 21 seconds with a tree of 11,000 nodes."""
+    gone_through: list[object] = []
+    monkeypatch.setattr(feeds, "schema_mark", lambda _, catalog: gone_through.append(catalog) or "")
+    (tmp_path / "in").mkdir()
+    for number in range(20):
+        (tmp_path / "in" / f"{number}.csv").write_bytes(rows((f"c{number}", "trabant" if number > 9 else "mini", 1990)))
+    told = Feed(mapped(folder="in", pattern="*.csv", event_type="car", id="id", fields=CARS), ann).once()
+    assert (told.published, told.appended) == (20, 1)
+    assert len(gone_through) == 2, "once before the new value, and once after it"

@@ -73,6 +73,14 @@ class Taken(NamedTuple):
     made: Made
 
 
+class _Schema(NamedTuple):
+    """What a feed makes of a schema."""
+
+    catalog: Catalog
+    maker: EventMaker
+    mark: str
+
+
 class Feed:
     """One mapping and a client; `tell` hears one line for whatever a person should know.
 
@@ -107,6 +115,7 @@ class Feed:
         self._told = ToldOnce(lambda line: tell(f"{mapping.name}: {line}"))
         self._memory = Memory(mapping, client, tell, state, remembered)
         self._letters = None if state is None else self._opened(letters_path(state))
+        self._schema: _Schema | None = None
         self._clock = clock
 
     def once(self) -> Counters:
@@ -145,7 +154,7 @@ class Feed:
             catalog = self._checked_schema()  # before anything is asked for that could not be published
             self.counters.published += self._memory.recall(self._source)
             self.counters.waiting = self._memory.waiting
-            self._memory.ask_again(self._source, schema_mark(self.mapping, catalog), self._clock(), bool(self._rejects))
+            self._memory.ask_again(self._source, self._read_by(catalog).mark, self._clock(), bool(self._rejects))
         pace = Pace(self._progress)
         for content in self._source.look(stop):
             catalog = catalog or self._checked_schema()
@@ -201,12 +210,17 @@ class Feed:
         check_schema(self.mapping, catalog)
         return catalog
 
+    def _read_by(self, catalog: Catalog) -> _Schema:
+        """Once for all files that are read by it: a large schema takes longer than a small file."""
+        if self._schema is None or self._schema.catalog is not catalog:
+            self._schema = _Schema(catalog, EventMaker(self.mapping, catalog), schema_mark(self.mapping, catalog))
+        return self._schema
+
     def _take(
         self, content: Content, catalog: Catalog, refusals: Refusals, pace: Pace, stop: threading.Event, again: bool
     ) -> Catalog:
         """Publishes one page or file; the answer is the schema as it is then."""
-        maker = EventMaker(self.mapping, catalog)
-        mark = schema_mark(self.mapping, catalog)
+        _, maker, mark = self._read_by(catalog)
         empty = EmptyPaths(self.mapping)
         with Sending() as sending, limited_patterns():
             for batch in _batches(located_records(content, self.mapping.layout, self.mapping.paths), AT_ONCE):
@@ -222,7 +236,7 @@ class Feed:
                 read = [one for one in taken if not one.made.errors]
                 grown = self._insist(partial(self._grow, [one.made for one in read], catalog), stop, again) or catalog
                 if grown is not catalog:
-                    catalog, mark = grown, schema_mark(self.mapping, grown)
+                    catalog, mark = grown, self._read_by(grown).mark
                 publish = partial(self._client.publish_many, [line_of(one.made.raw) for one in read])
                 sending.begin(
                     partial(self._insist, publish, stop, again),
