@@ -142,3 +142,34 @@ def test_the_oldest_give_way_and_a_damaged_file_is_told(tmp_path: Path, monkeypa
     (tmp_path / "l").write_text("{]\n")
     with pytest.raises(UnreadableFeed, match="line 1 is damaged"):
         DeadLetters(tmp_path / "l")
+
+
+def test_however_much_is_refused_what_is_remembered_of_it_is_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dead_letters, "MOST", 50)
+    monkeypatch.setattr(dead_letters, "MOST_BYTES", 2_700)
+    monkeypatch.setattr(dead_letters, "MOST_BEYOND", 20)
+    made = DeadLetters(tmp_path / "l")
+
+    def refuse(number: int, text: str = "") -> None:
+        told = {"id": str(number), "errors": []}
+        made.add("f", "d.csv", Located({"a": (text,)}, number + 1, number), told, ["a: missing"])
+
+    for number in range(30):
+        refuse(number)
+    few = len(made)
+    assert 20 < few < 30 and made.beyond == 30 - few and not made.more
+    refuse(30, 2_000 * "x")
+    assert 1 < len(made) < 10 and made.beyond == 20 and made.more
+    refuse(31, 3_000 * "x")
+    assert len(made) == 0, "none of which could be kept"
+    for number in range(100, 200):
+        refuse(number)
+    assert len(made._places) == len(made._sizes) == len(made) and made._bytes <= 2_700
+    made.keep(at_once=True)
+    kept = DeadLetters(tmp_path / "l")
+    assert (kept.more, kept.beyond, kept._bytes, kept._places) == (True, 20, made._bytes, made._places)
+    for number in range(200):
+        kept.drop(str(number))
+    assert (kept.more, kept.beyond, kept._bytes, kept._places) == (False, 0, 0, {})

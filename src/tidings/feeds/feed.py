@@ -46,8 +46,8 @@ class Counters:
     """What a feed has done so far. `known`: published before, so not sent again; `failures` of source or server.
 
     `waiting`: records refused by this run or an earlier one, which are tried again when the mapping, the schema or
-    their file has changed; `not_kept`: those that are too many to be kept as dead letters. `faults` counts, by name,
-    why records were refused and values left out."""
+    their file has changed; `kept` as dead letters, and `not_kept`: those that are too many for that, or at least so
+    many if `more_not_kept`. `faults` counts, by name, why records were refused and values left out."""
 
     looks: int = 0
     records: int = 0
@@ -59,7 +59,9 @@ class Counters:
     failures: int = 0
     left_out: int = 0
     waiting: int = 0
+    kept: int = 0
     not_kept: int = 0
+    more_not_kept: bool = False
     faults: dict[str, int] = field(default_factory=dict)
 
     def see(self, fault: str) -> None:
@@ -186,13 +188,17 @@ class Feed:
         """None, told, where they cannot be read: the feed works without."""
         try:
             letters = DeadLetters(path)
-            self.counters.not_kept = letters.beyond
+            self._count_letters(letters)
             return letters
         except (OSError, UnreadableFeed) as problem:
             self._tell(
                 f"{self.mapping.name}: refused records are not kept: {problem}; --rejects FILE keeps them elsewhere"
             )
             return None
+
+    def _count_letters(self, letters: DeadLetters) -> None:
+        count = self.counters
+        count.kept, count.not_kept, count.more_not_kept = len(letters), letters.beyond, letters.more
 
     def _keep_letters(self, at_once: bool = False) -> None:
         if self._letters is None:
@@ -289,7 +295,7 @@ class Feed:
             self._memory.published(one.made)
             if self._letters is not None:
                 self._letters.settle(one.made.raw["id"], place, one.found)
-                self.counters.not_kept = self._letters.beyond
+                self._count_letters(self._letters)
             if one.made.left_out:
                 self.counters.left_out += len(one.made.left_out)
                 refusals.tell_left_out(one.found, one.made)
@@ -305,7 +311,7 @@ class Feed:
                 if self._letters.beyond and not self.counters.not_kept:
                     kept = f"only the newest {len(self._letters):,} refused records are kept"
                     self._tell(f"{self.mapping.name}: {kept}; --rejects FILE writes all of them")
-                self.counters.not_kept = self._letters.beyond
+                self._count_letters(self._letters)
             if self._memory.refused(one.made, mark, when):
                 self.counters.refused += 1
                 refusals.tell(one.found, told)

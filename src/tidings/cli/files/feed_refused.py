@@ -95,6 +95,7 @@ def _list(letters: DeadLetters, as_json: bool) -> None:
     messages.print(f"{counted(len(letters), 'refused record')}", markup=False)
     if letters.beyond:
         again = "after you correct the mapping, run the feed again to publish them"
-        messages.print(f"{counted(letters.beyond, 'older refused record')} not kept; {again}", markup=False)
+        least = "at least " if letters.more else ""
+        messages.print(f"{least}{counted(letters.beyond, 'older refused record')} not kept; {again}", markup=False)
     for fault, count in letters.faults().most_common():
         messages.print(plain(f"{count:,} × {fault}"), highlight=False)

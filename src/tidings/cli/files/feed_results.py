@@ -61,8 +61,8 @@ def report(name: str, counters: Counters, as_json: bool) -> None:
         messages.print(f"{name}: {count:,} × {fault}", markup=False)
     if counters.waiting:
         advice = "`tidings feed refused` lists them, and with --retry publishes them after you correct the mapping"
-        kept = max(0, counters.waiting - counters.not_kept)
-        messages.print(f"{name}: {counted(kept, 'refused record')} kept; {advice}", markup=False)
+        messages.print(f"{name}: {counted(counters.kept, 'refused record')} kept; {advice}", markup=False)
     if counters.not_kept:
-        beyond = f"{counted(counters.not_kept, 'older refused record')} not kept"
+        least = "at least " if counters.more_not_kept else ""
+        beyond = f"{least}{counted(counters.not_kept, 'older refused record')} not kept"
         messages.print(f"{name}: {beyond}; after you correct the mapping, run it again to publish them", markup=False)

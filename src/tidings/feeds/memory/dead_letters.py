@@ -1,7 +1,7 @@
 """The dead letters of a feed: refused records, kept beside its state until they are published or dropped.
 
-One JSON object a line, as `Rejects` writes them; of those beyond MOST only digests of their ids are kept, in the last
-line, so that they can be counted. Pages change and files are moved away; what was refused stays here, so
+One JSON object a line, as `Rejects` writes them; of those beyond MOST or MOST_BYTES only digests of their ids are kept,
+in the last line, so that they can be counted: MOST_BEYOND of them. Pages change and files are moved away; what was refused stays here, so
 that a corrected mapping can try it again."""
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from tidings.feeds.errors import UnreadableFeed
 from tidings.feeds.memory.rejects import rejected
@@ -21,7 +21,11 @@ from tidings.feeds.records.records import Located
 from tidings.whole_file import whole_file
 
 MOST = 10_000  # letters of one feed; beyond it the oldest are only counted
+MOST_BYTES = 64 << 20  # of all letters, as they are written
+MOST_BEYOND = 100_000  # letters that are counted so; from there on it is said that there are more
 _BETWEEN = 10.0  # seconds between two writings
+
+_At: TypeAlias = tuple[str, int, int]  # file, line, and number where the line is not known
 
 
 class DeadLetters:
@@ -31,7 +35,10 @@ class DeadLetters:
         self.path = path
         self.letters: dict[str, dict[str, Any]] = {}
         self._beyond: set[int] = set()  # digests of the ids of letters that had to go
-        self._places: dict[tuple[str, int, int], str] = {}  # which letter is of the record there
+        self.more = False  # whether some beyond are not even counted
+        self._places: dict[_At, str] = {}  # which letter is of the record there
+        self._sizes: dict[str, int] = {}  # of each letter, in bytes
+        self._bytes = 0
         self._changed, self._written = False, time.monotonic()
         try:
             lines = path.read_text(encoding="utf-8").splitlines()
@@ -42,9 +49,9 @@ class DeadLetters:
                 letter = json.loads(line)
                 if "beyond" in letter:
                     self._beyond = set(array("Q", bytes.fromhex(letter["beyond"])))
+                    self.more = bool(letter.get("more"))
                     continue
-                self.letters[str(letter["id"])] = letter
-                self._places[(letter["file"], letter.get("line", 0), letter.get("number", 0))] = str(letter["id"])
+                self._put(str(letter["id"]), letter, len(line))
             except (ValueError, KeyError, TypeError):
                 raise UnreadableFeed(str(path), f"line {number} is damaged; remove the file to continue") from None
 
@@ -53,18 +60,21 @@ class DeadLetters:
 
     @property
     def beyond(self) -> int:
-        """How many more records were refused and not published since; they are not kept."""
+        """How many more records were refused and not published since; they are not kept. At least so many if `more`."""
         return len(self._beyond)
 
     def add(self, feed: str, place: str, found: Located, told: dict[str, Any], faults: Iterable[str]) -> None:
         id = str(told.get("id"))
         self.settle(id, place, found)
-        self._places[_place(place, found)] = id
-        self.letters[id] = {**rejected(feed, place, found, told), "faults": list(faults)}
-        while len(self.letters) > MOST:
+        letter = {**rejected(feed, place, found, told), "faults": list(faults)}
+        self._put(id, letter, len(_line(letter)))
+        while len(self.letters) > MOST or self._bytes > MOST_BYTES:
             oldest = next(iter(self.letters))
-            del self.letters[oldest]
-            self._beyond.add(_digest(oldest))
+            self._remove(oldest)
+            if len(self._beyond) < MOST_BEYOND:
+                self._beyond.add(_digest(oldest))
+            else:
+                self.more = True
         self._changed = True
 
     def settle(self, id: str, place: str, found: Located) -> None:
@@ -80,15 +90,16 @@ class DeadLetters:
 
     def drop(self, id: str) -> None:
         before = len(self.letters) + len(self._beyond)
-        self.letters.pop(id, None)
+        self._remove(id)
         if self._beyond:
             self._beyond.discard(_digest(id))
+            self.more = self.more and bool(self._beyond)
         self._changed = self._changed or len(self.letters) + len(self._beyond) < before
 
     def drop_all(self) -> None:
-        self.letters.clear()
-        self._beyond.clear()
-        self._changed = True
+        for of_each in (self.letters, self._places, self._sizes, self._beyond):
+            of_each.clear()
+        self.more, self._bytes, self._changed = False, 0, True
 
     def update(self, id: str, told: dict[str, Any], faults: Iterable[str]) -> None:
         """It was refused again."""
@@ -108,18 +119,37 @@ class DeadLetters:
             return
         with whole_file(self.path) as file:
             for letter in self.letters.values():
-                file.write(json.dumps(letter, default=repr).encode() + b"\n")
+                file.write(_line(letter) + b"\n")
             if self._beyond:
                 digests = array("Q", self._beyond).tobytes().hex()
-                file.write(json.dumps({"beyond": digests}).encode() + b"\n")
+                file.write(_line({"beyond": digests, **({"more": True} if self.more else {})}) + b"\n")
+
+    def _put(self, id: str, letter: dict[str, Any], size: int) -> None:
+        self.letters[id], self._places[_at(letter)], self._sizes[id] = letter, id, size
+        self._bytes += size
+
+    def _remove(self, id: str) -> None:
+        letter = self.letters.pop(id, None)
+        if letter is not None:
+            self._bytes -= self._sizes.pop(id)
+            if self._places.get(_at(letter)) == id:
+                del self._places[_at(letter)]
 
 
 def _digest(id: str) -> int:
     return int.from_bytes(blake2b(id.encode("utf-8", "surrogatepass"), digest_size=8).digest())
 
 
-def _place(place: str, found: Located) -> tuple[str, int, int]:
+def _line(letter: dict[str, Any]) -> bytes:
+    return json.dumps(letter, default=repr).encode()
+
+
+def _place(place: str, found: Located) -> _At:
     return (place, found.line, 0) if found.line else (place, 0, found.number)
+
+
+def _at(letter: dict[str, Any]) -> _At:
+    return letter["file"], letter.get("line", 0), letter.get("number", 0)
 
 
 def letters_path(state: Path) -> Path:

@@ -29,7 +29,7 @@ def _parts(feed: str, letters: DeadLetters) -> Iterator[str]:
     count = len(letters)
     yield _HEAD.format(title=escape(f"{feed}: {count:,} refused record{'' if count == 1 else 's'}"))
     if letters.beyond:
-        yield f"<p>{letters.beyond:,} older ones are not kept.</p>\n"
+        yield f"<p>{'At least ' if letters.more else ''}{letters.beyond:,} older ones are not kept.</p>\n"
     yield "<table>\n<tr><th>Count<th>Fault\n"
     for fault, times in letters.faults().most_common():
         yield f"<tr><td>{times:,}<td>{escape(fault)}\n"
