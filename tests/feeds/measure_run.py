@@ -4,8 +4,9 @@ Run: python -m tests.feeds.measure_run [rows] [--against SRC]
 
 Two ways of one pass, of the same cars as CSV, as JSON Lines, and the first 2,000 as a folder of as many files: "handed
 over" is the feed alone, from the file to lines ready to be sent; "stored" is the command against a service without a
-pipeline, until the journal has the last row. Both processes are measured by their processor time, which a busy machine changes less than the clock: two processors need at
-least as long as the larger of both. `--against` runs the same with the folder src of another checkout, in turns."""
+pipeline, until the journal has the last row. Both processes are measured by their processor time, which a busy machine
+changes less than the clock: two processors need at least as long as the larger of both. `--against` runs the same with
+the folder src of another checkout, in turns."""
 
 from __future__ import annotations
 
@@ -86,7 +87,11 @@ def main() -> None:
         few = made[:FILES]
         for number, one in enumerate(few):
             (folder / "cars.folder" / f"{number}.json").write_text(json.dumps(one))
-        for form, format, rows in (("csv", "csv", len(made)), ("jsonl", "json", len(made)), ("folder", "json", len(few))):
+        for form, format, rows in (
+            ("csv", "csv", len(made)),
+            ("jsonl", "json", len(made)),
+            ("folder", "json", len(few)),
+        ):
             for round in range(asked.rounds):
                 for source in (asked.against, "") if asked.against else ("",):
                     measure(folder, form, format, rows, source, round)

@@ -95,6 +95,15 @@ def test_what_the_mapping_did_not_read_cannot_be_tried(mapping: Path, ann: Clien
     assert len(letters(mapping)) == 4
 
 
+def test_rows_that_end_early_can_be_tried(mapping: Path, ann: Client) -> None:
+    (mapping.parent / "d.csv").write_text("b,y,n\nmini,1990\nmini,1991,7\n")
+    Feed(read_mapping(mapping), ann, state=state_path(mapping)).once()
+    assert [one["faults"] for one in letters(mapping).letters.values()] == [["id: missing"]]
+    mapping.write_text(MAPPING.format(more="strip = true").replace('id = "n"', 'id = "b"'))
+    again = refused("--retry")
+    assert again.stderr.splitlines()[0] == "1 published, 0 still refused", again.output
+
+
 def test_letters_beyond_those_kept_are_counted_and_published_from_the_source(
     mapping: Path, ann: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -159,14 +168,19 @@ def test_however_much_is_refused_what_is_remembered_of_it_is_bounded(
     for number in range(30):
         refuse(number)
     few = len(made)
-    assert 20 < few < 30 and made.beyond == 30 - few and not made.more
+    assert 20 < few < 30
+    assert made.beyond == 30 - few
+    assert not made.more
     refuse(30, 2_000 * "x")
-    assert 1 < len(made) < 10 and made.beyond == 20 and made.more
+    assert 1 < len(made) < 10
+    assert made.beyond == 20
+    assert made.more
     refuse(31, 3_000 * "x")
     assert len(made) == 0, "none of which could be kept"
     for number in range(100, 200):
         refuse(number)
-    assert len(made._places) == len(made._sizes) == len(made) and made._bytes <= 2_700
+    assert len(made._places) == len(made._sizes) == len(made)
+    assert made._bytes <= 2_700
     made.keep(at_once=True)
     kept = DeadLetters(tmp_path / "l")
     assert (kept.more, kept.beyond, kept._bytes, kept._places) == (True, 20, made._bytes, made._places)

@@ -17,7 +17,9 @@ from tidings.client import Client, NotAllowed, ServerUnreachable
 from tidings.feeds import Feed, SchemaClash, SchemaLacks, SourceUnreachable
 from tidings.feeds import feed as feeds
 from tidings.feeds.feed import AT_ONCE
+from tidings.feeds.memory.dead_letters import DeadLetters, letters_path
 from tidings.feeds.records import records
+from tidings.feeds.retry import retry
 from tidings.feeds.sources.back_off import BackOff
 from tidings.feeds.sources.folder_source import FolderSource
 
@@ -285,12 +287,42 @@ def test_the_ids_remembered_are_bounded(ann: Client, mapped: Map, tmp_path: Path
 
 
 def test_what_was_read_before_a_broken_line_is_published(ann: Client, mapped: Map, tmp_path: Path) -> None:
-    (tmp_path / "cars.csv").write_bytes(rows(("c1", "mini", 1990), ("c2", "mini", 1990)) + b"x" * 200_000 + b",mini\n")
+    (tmp_path / "cars.csv").write_bytes(
+        rows(("c1", "mini", 1990), ("c2", "mini", 1990)) + b"x" * 4_200_000 + b",mini\n"
+    )
     heard: list[str] = []
     feed = Feed(mapped(file="cars.csv", event_type="car", id="id", fields=CARS), ann, heard.append)
     told = feed.once()
     assert (told.records, told.published, told.failures) == (2, 2, 1)
     assert "cars.csv: line 4: not valid CSV" in heard[0]
+
+
+def test_what_is_damaged_is_refused_alone(ann: Client, mapped: Map, tmp_path: Path) -> None:
+    """A cell of 200,000 characters ended a table; a line or a byte, all of a file."""
+    cars = rows(("c1", "mini", 1990), *(("c2", "mini", 1990),) * 200)
+    (tmp_path / "cars.csv").write_bytes(
+        cars + b"c3,mini," + 200_000 * b"x" + b",red\nc4,mini,1990,r\xff\nc5,mini,1990,\n"
+    )
+    heard: list[str] = []
+    told = Feed(mapped(file="cars.csv", event_type="car", id="id", fields=CARS), ann, heard.append).once()
+    assert (told.published, told.refused, told.failures) == (4, 1, 1)
+    assert told.faults == {"year: not a number": 1, "paint: not text": 1}
+    assert "cars.csv: line 204: not valid UTF-8; set another with the mapping's `encoding`" in heard[-1]
+
+    lines = [json.dumps({"id": f"j{n}", "brand": "mini", "year": 1990}) for n in range(3)]
+    (tmp_path / "cars.json").write_text("\n".join([lines[0], lines[1][:20], "", lines[1], lines[2]]))
+    fields = {"brand": "brand", "year": "year"}
+    state, heard = tmp_path / "state", []
+    feed = Feed(mapped(file="cars.json", event_type="car", id="id", fields=fields), ann, heard.append, state=state)
+    assert (feed.once().published, feed.counters.refused, feed.counters.failures) == (3, 1, 0)
+    assert feed.counters.faults == {"record: unreadable": 1}
+    assert "cars.json: line 2: event" in heard[0]
+    assert "not valid JSON: " in heard[0]
+    (letter,) = DeadLetters(letters_path(state)).letters.values()
+    assert (letter["line"], letter["record"]) == (2, {"(unreadable)": [lines[1][:20]]})
+    assert retry(feed.mapping, ann, DeadLetters(letters_path(state))).unread == 1
+    again = Feed(feed.mapping, ann, state=state)
+    assert (again.once().records, again.counters.waiting) == (0, 1)
 
 
 def test_more_records_than_are_read_are_told(
@@ -370,8 +402,10 @@ def test_hostile_content_stays_text(ann: Client, mapped: Map, tmp_path: Path) ->
     fields = {"brand": {"from": "b", "grow": True}, "year": "y", "paint": "p"}
     told = Feed(mapped(file="cars.json", event_type="car", id="n", fields=fields), ann).once()
     printable = [text for text in HOSTILE if text.isprintable()]
-    assert (told.published, told.refused) == (len(printable), len(cars) - len(printable))
-    assert [event["attributes"]["brand"] for event in stored(ann)] == printable
+    assert (told.published, told.refused) == (len(printable) + 1, len(cars) - len(printable) - 1)
+    *found, lone = [event["attributes"] for event in stored(ann)]
+    assert [one["brand"] for one in found] == printable
+    assert lone == {"brand": "mini", "year": 1990}
     domain = ann.schema().domain("brand")
     assert domain is not None
     assert domain.values[-len(printable) :] == tuple(printable)
@@ -382,7 +416,7 @@ def test_a_large_schema_is_gone_through_once_and_not_for_each_file(
 ) -> None:
     """1,000 small files took 21 seconds with a tree of 11,000 nodes."""
     gone_through: list[object] = []
-    monkeypatch.setattr(feeds, "schema_mark", lambda _, catalog: gone_through.append(catalog) or "")
+    monkeypatch.setattr(feeds, "schema_mark", lambda _, catalog: (gone_through.append(catalog), "")[1])
     (tmp_path / "in").mkdir()
     for number in range(20):
         (tmp_path / "in" / f"{number}.csv").write_bytes(rows((f"c{number}", "trabant" if number > 9 else "mini", 1990)))

@@ -183,8 +183,6 @@ def test_a_preview_knows_the_rules_that_only_a_server_has(wrong: dict[str, str],
 
 def test_inference_announces_what_only_a_server_would_refuse() -> None:
     records = [{"t": "2020-05-01", "a": "x"}, {"t": "2020-05-01", "a": 300_000 * "x"}, {"t": "9999-05-01", "a": "x"}]
-    mapping = mapping_of(
-        {"file": "x.json", "event_type": "thing", "time": "t", "fields": {"a": "a"}}, "m.toml", Path()
-    )
+    mapping = mapping_of({"file": "x.json", "event_type": "thing", "time": "t", "fields": {"a": "a"}}, "m.toml", Path())
     found = propose(mapping, [{path: (value,) for path, value in one.items()} for one in records])
     assert any("of these 3 records 2 would be refused" in remark for remark in found.remarks)

@@ -7,7 +7,8 @@ import pytest
 
 from tidings.feeds import NoRecords, UnreadableFeed
 from tidings.feeds.mapping.mapping import Layout
-from tidings.feeds.records.records import LARGEST, Record, read_records
+from tidings.feeds.records.json_values import Damaged
+from tidings.feeds.records.records import LARGEST, Record, located_records, read_records
 from tidings.feeds.sources.content import Content
 
 
@@ -25,7 +26,7 @@ CSV = Layout("csv")
 
 def test_csv() -> None:
     found = read('\ufeff a ,b\r\n1,"x, ""y""\nz"\r\n\r\n2\r\n', CSV, "a", "b")
-    assert found == [{"a": ("1",), "b": ('x, "y"\nz',)}, {"a": ("2",)}]
+    assert found == [{"a": ("1",), "b": ('x, "y"\nz',)}, {"a": ("2",), "b": ()}]
     assert read("a;b\n1;2", Layout("csv", delimiter=";"), "b") == [{"b": ("2",)}]
     assert read("", CSV) == []
 
@@ -71,7 +72,9 @@ def test_csv_that_is_none() -> None:
     with pytest.raises(UnreadableFeed, match="byte 2"):
         read(b"a\n\xff", CSV, "a")
     with pytest.raises(UnreadableFeed, match="not valid CSV"):
-        read("a\n" + "x" * 200_000, CSV, "a")
+        read("a\n" + "x" * 4_200_000, CSV, "a")
+    with pytest.raises(UnreadableFeed, match="line 1: not valid UTF-8"):
+        read(b"a,\xff\n" + b"1,2\n" * 200, CSV, "a")
     with pytest.raises(UnreadableFeed, match="columns"):
         read("a" + ",a" * 2_000, CSV, "a")
 
@@ -86,11 +89,69 @@ def test_json() -> None:
 
 
 @pytest.mark.parametrize(
-    "body", ["", "{", "nope", '{"a": 1} x', '{"a":1}\n{', "[" * 100_000, '{"a":1}\n' + "[" * 100_000, "1" * 5_000]
+    "body",
+    [
+        "",
+        "{",
+        "nope",
+        '{"a": 1} x',
+        '{"a":1}\n{\n{',
+        "[" * 100_000,
+        '{"a":1}\n' + 2 * ("[" * 100_000 + "\n"),
+        "1" * 5_000,
+    ],
 )
 def test_json_that_is_none(body: str) -> None:
     with pytest.raises(UnreadableFeed, match="there: "):
         read(body, Layout("json"), "a")
+
+
+def test_a_damaged_line_of_json_lines_costs_no_other() -> None:
+    body = (
+        '{"a": 1, "b": {"c": [7]}}\n{"a": \n\n'
+        + "[" * 100_000
+        + '\n{"a": 2, "b": {"c": [8, 9]}}\n'
+        + "1" * 5_000
+        + "\n3\n4"
+    )
+    for head in ("", "{]\n"):
+        found = list(located_records(Content("there", (head + body).encode()), Layout("json"), ["a"]))
+        whole = [one for one in found if type(one.record) is not Damaged]
+        assert values([one.record for one in whole]) == [[1], [2], [], []]
+        assert [one.line for one in found] == [
+            line + bool(head) for line in ([0] if head else []) + [1, 2, 4, 5, 6, 7, 8]
+        ]
+        told = [one.record.problem for one in found if type(one.record) is Damaged][-3:]
+        assert [problem.partition(":")[2][:20] for problem in told] == [
+            " Expecting value: li", " nested too deeply", " Exceeds the limit (",
+        ]  # fmt: skip
+    inner = list(located_records(Content("there", body.encode()), Layout("json", "*/b/c"), [""]))
+    assert [type(one.record) is Damaged for one in inner] == [
+        True,
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]  # the damaged ones first
+    each = list(located_records(Content("there", body.encode()), Layout("json", each="b/c"), ["^a", ""]))
+    assert [dict(one.record) for one in each] == [
+        {"^a": (1,), "": (7,)}, {}, {}, {"^a": (2,), "": (8,)}, {"^a": (2,), "": (9,)}, {},
+    ]  # fmt: skip
+
+
+def test_a_line_that_is_no_text_costs_no_other() -> None:
+    good = b'{"a": "x"}\n' * 200
+    found = list(located_records(Content("there", good + b'{"a": "\xff"}\n' + good), Layout("json"), ["a"]))
+    (bad,) = [one for one in found if type(one.record) is Damaged]
+    assert (len(found), bad.line) == (401, 201)
+    cells: list[Record] = []
+    with pytest.raises(UnreadableFeed, match=r"line 202: not valid UTF-8.*all others were read"):
+        cells.extend(read_records(Content("there", b"a\n" + b"x\n" * 200 + b"\xff\n" + b"x\n" * 200), CSV, ["a"]))
+    assert (len(cells), cells[200]) == (401, {"a": ("\udcff",)})
+    for body, form in ((b'{"a": "x"}\n' * 50 + b'{"a": "\xff"}\n', "json"), (b"a\n" + b"x\n" * 50 + b"\xff\n", "csv")):
+        with pytest.raises(UnreadableFeed, match="not valid UTF-8; set another with"):
+            read(body, Layout(form), "a")
 
 
 def test_xml() -> None:

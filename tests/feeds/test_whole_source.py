@@ -195,3 +195,13 @@ def test_nothing_is_different_where_nothing_is_there() -> None:
 
 def read_nothing() -> Any:
     return infer(Content("t", b"no\n1"), Layout("csv"), Origin(url="u"), "thing", there=Catalog()).mapping
+
+
+def test_damaged_lines_are_announced_and_hide_nothing() -> None:
+    lines = [json.dumps({"id": n, "brand": "mini" if n % 2 else "audi"}) for n in range(30)]
+    content = Content("there", "\n".join([*lines[:7], lines[7][:9], *lines[8:]]).encode())
+    found = infer(content, Layout("json"), Origin(file=Path("there.json")), "car")
+    assert found.mapping.id == ("id",)
+    assert [one.kind for one in found.mapping.fields] == [Kind.NUMERIC, Kind.ENUMERATED]
+    (told,) = [remark for remark in found.remarks if "would be refused" in remark]
+    assert told.startswith("of these 30 records 1 would be refused and 0 bad values left out; first: line 8: not valid")

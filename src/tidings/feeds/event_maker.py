@@ -16,6 +16,7 @@ from tidings.feeds.errors import SchemaClash, SchemaLacks
 from tidings.feeds.mapping.mapping import Field, Mapping
 from tidings.feeds.records.conversion import Converter, as_text, is_empty
 from tidings.feeds.records.json_path import written
+from tidings.feeds.records.json_values import Damaged
 from tidings.feeds.records.records import MOST_VALUES, Record
 from tidings.schema import AttributeUse, Catalog, Kind, json_form
 from tidings.schema.catalog import EVENT_TYPE
@@ -65,6 +66,8 @@ class EventMaker:
         self._when = None if mapping.time is None else Converter(mapping.time, Kind.TIME)
 
     def make(self, record: Record) -> Made:
+        if type(record) is Damaged:
+            return self._unreadable(record)
         faults = Faults()
         parents: dict[str, str] = {}
         raw: dict[str, Any] = {"id": self._id(record, faults), "source": self._source}
@@ -106,6 +109,12 @@ class EventMaker:
         if not faults.names:
             return Made(raw, (), parents)
         return Made(raw, tuple(faults.errors), parents, tuple(faults.left_out), tuple(faults.names))
+
+    def _unreadable(self, record: Damaged) -> Made:
+        id = sha256(record.text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        raw: dict[str, Any] = {"id": id, "source": self._source, EVENT_TYPE: self._types, "attributes": {}}
+        rule = BrokenRule("form", None, record.text, record.problem)
+        return Made(raw, (rule,), faults=("record: unreadable",))
 
     def _id(self, record: Record, faults: Faults) -> str:
         """By the mapping's paths; the digest of what is read of the record where there are none, or it is too long.

@@ -13,6 +13,7 @@ from tidings.events.quick_look import QuickLook
 from tidings.events.validation import FARTHEST_AHEAD
 from tidings.feeds.event_maker import EventMaker
 from tidings.feeds.mapping.mapping import Mapping
+from tidings.feeds.records.json_values import Damaged
 from tidings.feeds.records.records import Record
 from tidings.schema import Catalog, Instant
 from tidings.settings import Settings
@@ -40,6 +41,8 @@ class Preview:
         bad values without which it would be published."""
         made = self._maker.make(record)
         broken = list(made.errors)
+        if type(record) is Damaged:
+            return {"event": made.raw, "errors": [error.as_json() for error in broken]}
         # Else it is valid: the usual case.
         if self._look(made.raw) is None or made.raw.get("time", "")[:_SECOND] >= self._farthest:
             broken += self._errors(made.raw)

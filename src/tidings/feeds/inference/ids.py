@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from tidings.feeds.event_maker import first_text
+from tidings.feeds.records.json_values import Damaged
 from tidings.feeds.records.records import Record
 
 _NAMED = re.compile(r"(?:.*[_ -])?(?:id|guid|uuid|key|number|nr)", re.IGNORECASE)
@@ -45,7 +46,7 @@ def candidates(sample: list[Record], names: dict[str, str]) -> tuple[list[str], 
 def tell_apart(paths: tuple[str, ...], records: Iterable[Record]) -> bool:
     """Whether these paths make an id: every record has them, and no two the same."""
     repeats = Repeats()
-    for record in records:
+    for record in _whole(records):
         id = tuple(first_text(record, path) for path in paths)
         if not all(id):
             return False
@@ -56,7 +57,7 @@ def tell_apart(paths: tuple[str, ...], records: Iterable[Record]) -> bool:
 def unique(paths: list[str], records: Iterable[Record]) -> list[str]:
     """Those of which each record has one value that no other has; all records are gone through once."""
     repeats = {path: Repeats() for path in paths}
-    for record in records:
+    for record in _whole(records):
         for path in list(repeats):
             text = first_text(record, path) if len(record.get(path, ())) == 1 else ""
             if text:
@@ -71,9 +72,13 @@ def unique(paths: list[str], records: Iterable[Record]) -> list[str]:
 def _tells_apart(records: list[Record], path: str, form: re.Pattern[str] | None = None) -> bool:
     """Whether each record has one value there that no other has."""
     seen: set[str] = set()
-    for record in records:
+    for record in _whole(records):
         text = first_text(record, path) if len(record.get(path, ())) == 1 else ""
         if not text or text in seen or (form is not None and not form.fullmatch(text)):
             return False
         seen.add(text)
     return True
+
+
+def _whole(records: Iterable[Record]) -> Iterator[Record]:
+    return (record for record in records if type(record) is not Damaged)

@@ -11,7 +11,8 @@ from tidings.feeds.errors import UnreadableFeed
 from tidings.feeds.inference.shape import MOST_OFFERED, Shape, cut, offer, outer
 from tidings.feeds.mapping.mapping import Layout
 from tidings.feeds.records.json_path import JsonPath, written
-from tidings.feeds.records.records import MOST_VALUES, json_document, json_records
+from tidings.feeds.records.json_values import json_document, json_records
+from tidings.feeds.records.records import MOST_VALUES
 from tidings.feeds.sources.content import Content
 
 _DEEPEST = 6

@@ -1,8 +1,8 @@
 """The dead letters of a feed: refused records, kept beside its state until they are published or dropped.
 
 One JSON object a line, as `Rejects` writes them; of those beyond MOST or MOST_BYTES only digests of their ids are kept,
-in the last line, so that they can be counted: MOST_BEYOND of them. Pages change and files are moved away; what was refused stays here, so
-that a corrected mapping can try it again."""
+in the last line, so that they can be counted: MOST_BEYOND of them. Pages change and files are moved away; what was
+refused stays here, so that a corrected mapping can try it again."""
 
 from __future__ import annotations
 

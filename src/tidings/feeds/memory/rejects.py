@@ -7,6 +7,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+from tidings.feeds.records.json_values import Damaged
 from tidings.feeds.records.records import Located
 
 
@@ -34,4 +35,5 @@ def rejected(feed: str, place: str, found: Located, refused: dict[str, Any]) -> 
     """One refused record, for JSON."""
     where = {"line": found.line} if found.line else {"number": found.number}
     told = {"feed": feed, "file": place, **where, "id": refused.get("id"), "errors": refused["errors"]}
-    return {**told, "record": found.record}
+    record = {"(unreadable)": (found.record.text,)} if type(found.record) is Damaged else found.record
+    return {**told, "record": record}

@@ -6,7 +6,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 
 from tidings.feeds.mapping.mapping import Mapping
-from tidings.feeds.records.records import CHANGED, Record
+from tidings.feeds.records.json_values import CHANGED
+from tidings.feeds.records.records import Record
 
 _MOST_PLACES = 10_000
 _FEWEST = 10  # records in which a path is empty before that is strange

@@ -11,8 +11,8 @@ from typing import Any
 from tidings.feeds.errors import UnreadableFeed
 from tidings.feeds.mapping.mapping import Layout
 from tidings.feeds.mapping.mapping_file import format_of
+from tidings.feeds.records.json_values import json_document
 from tidings.feeds.records.log_lines import is_combined, parts
-from tidings.feeds.records.records import json_document
 from tidings.feeds.sources.content import Content
 from tidings.feeds.sources.packed import unpacked
 

@@ -16,7 +16,7 @@ from tidings.feeds.mapping.mapping import Reading
 from tidings.feeds.records.numbers import NotANumber, number_in
 from tidings.feeds.records.patterns import NoMatch, matched
 from tidings.schema import Instant, Kind
-from tidings.schema.values import Place
+from tidings.schema.values import Place, is_text
 from tidings.schema.values import number as canonical_number
 
 _MOST_KEPT = 10_000  # texts of one attribute whose values are remembered: most columns repeat themselves
@@ -84,7 +84,7 @@ class Converter:
         whole = one.strip() if self._reading.strip else one
         if not whole or whole in self._missing:
             return NOTHING
-        return Converted((whole,), ()) if self._is_text else self._one(whole)
+        return Converted((whole,), ()) if self._is_text and whole.isascii() else self._one(whole)
 
     def _one(self, whole: Any) -> Converted | None:
         """None where it cannot be read, which `_converted` tells."""
@@ -135,7 +135,14 @@ def _reader(reading: Reading, kind: Kind) -> Callable[[Any], Value]:
         case Kind.PLACE:
             return lambda part: place(part, reading.decimal, reading.missing)
         case _:
-            return as_text
+            return _text
+
+
+def _text(raw: Any) -> str:
+    text = as_text(raw)
+    if not is_text(text):
+        raise Unconvertible(f"{shown(text)} has bytes that are not text in the encoding of its file", "not text")
+    return text
 
 
 def parts(found: Iterable[Any], reading: Reading) -> Iterator[Any]:

@@ -9,10 +9,12 @@ from itertools import chain
 
 from tidings.feeds.errors import UnreadableFeed
 from tidings.feeds.mapping.mapping import Layout
-from tidings.feeds.sources.content import Content
+from tidings.feeds.sources.content import Content, not_text
 from tidings.feeds.sources.lines import lines
+from tidings.schema.values import is_text
 
 _MOST_COLUMNS = 1_000
+_LONGEST_CELL = 4 << 20  # characters; also where a quote is never closed
 _SEPARATOR = re.compile(r"(?i)sep=.\s*")
 
 
@@ -27,6 +29,7 @@ def csv_rows(content: Content, layout: Layout) -> Iterator[tuple[int, list[str]]
         first = 2
     else:
         text = chain([start], text) if start else text
+    csv.field_size_limit(max(_LONGEST_CELL, csv.field_size_limit()))  # of the process: nobody else needs a smaller one
     ahead = _Lines(text)
     reader = csv.reader(ahead, delimiter=layout.delimiter, skipinitialspace=layout.delimiter != " ")
     header: list[str] | None = None
@@ -42,6 +45,8 @@ def csv_rows(content: Content, layout: Layout) -> Iterator[tuple[int, list[str]]
                 raise UnreadableFeed(content.place, f"line {line}: {problem}")
             if header is None and row:
                 header = [name.strip() for name in row]
+                if not all(map(is_text, header)):
+                    raise UnreadableFeed(content.place, f"line {line}: {not_text(content, layout)}")
                 width = len(header)
                 yield line, header
             elif len(row) > width and any(cell.strip() for cell in row[width:]):

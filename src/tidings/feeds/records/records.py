@@ -6,7 +6,6 @@ or of another format raises UnreadableFeed. `infer` asks which paths there are, 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from operator import itemgetter
@@ -21,14 +20,13 @@ from tidings.feeds.records.csv_rows import csv_rows
 from tidings.feeds.records.element_path import ElementPath, local_name
 from tidings.feeds.records.icalendar import calendar_entries
 from tidings.feeds.records.json_path import JsonPath
+from tidings.feeds.records.json_values import CHANGED, Damaged, located_values
 from tidings.feeds.records.log_lines import log_lines
 from tidings.feeds.sources.content import Content as Content  # re-exported for readers of records
 from tidings.feeds.sources.content import decoded
-from tidings.feeds.sources.lines import lines
 from tidings.feeds.sources.packed import LARGEST as LARGEST
 from tidings.schema import safe_xml
 
-CHANGED = "if the source has changed, correct the mapping"
 MOST_RECORDS = 1_000_000  # of one page or file
 MOST_OF_LARGE = 100_000_000  # of one that is read piece by piece
 MOST_VALUES = 1_000  # at one path of one record
@@ -109,7 +107,7 @@ def _rows(content: Content, layout: Layout, wanted: tuple[str, ...]) -> Iterator
         if take is not None and len(row) > needed:  # all of them are there, each as a tuple of its own
             yield line, dict(zip(wanted, zip(take(row)), strict=True))
         else:
-            yield line, {path: (row[place],) for path, place in places if place < len(row)}
+            yield line, {path: (row[place],) if place < len(row) else () for path, place in places}
 
 
 def flat_records(content: Content, layout: Layout) -> Iterator[tuple[int, Record]]:
@@ -131,6 +129,9 @@ def _objects(
     each = JsonPath.parse(layout.each)
     names = [(path, way.steps[0]) for path, way in ways] if all(len(way.steps) == 1 for _, way in ways) else []
     for line, one in values:
+        if type(one) is Damaged:
+            yield line, one
+            continue
         if not layout.each:
             if names and type(one) is dict:  # the usual case: members of the record itself
                 yield line, {path: (one[name],) if name in one else () for path, name in names}
@@ -160,81 +161,6 @@ def _at(value: Any, ways: list[tuple[str, JsonPath]]) -> Record:
 def _inner(layout: Layout, wanted: tuple[str, ...]) -> tuple[str, ...]:
     """The paths that do not look into the record around."""
     return tuple(path for path in wanted if not (layout.each and path.startswith(OUTER)))
-
-
-def json_records(content: Content, layout: Layout) -> Iterator[Any]:
-    """The values at `records`, a list's elements each; JSON Lines are read as a list of them."""
-    return (value for _, value in located_values(content, layout))
-
-
-def located_values(content: Content, layout: Layout) -> Iterator[tuple[int, Any]]:
-    """The same with their lines: those of JSON Lines are known, those of one document are not."""
-    if content.large is not None:
-        yield from _large_lines(content, layout)
-        return
-    nowhere = True
-    document = json_document(content, layout)
-    lines = document.lines if isinstance(document, JsonLines) and layout.records in ("", "/") else ()
-    for found in JsonPath.parse(layout.records).values(document):
-        nowhere = False
-        if lines:
-            yield from zip(lines, found, strict=True)
-        else:
-            yield from ((0, one) for one in (found if isinstance(found, list) else [found]))
-    if nowhere:
-        raise NoRecords(content.place, f"nothing found at {layout.records!r}; {CHANGED}")
-
-
-def _large_lines(content: Content, layout: Layout) -> Iterator[tuple[int, Any]]:
-    """JSON Lines one by one."""
-    if layout.records not in ("", "/"):
-        decoded(content, layout)  # which says that it is too large
-    first = True
-    for number, line in enumerate(lines(content, layout, "\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            value = json.loads(line)
-        except (ValueError, RecursionError) as problem:
-            if first:
-                decoded(content, layout)
-            raise UnreadableFeed(content.place, f"line {number:,}: not valid JSON: {problem}") from None
-        first = False
-        yield number, value
-
-
-def json_document(content: Content, layout: Layout) -> Any:
-    return _json(content, decoded(content, layout))
-
-
-def _json(content: Content, text: str) -> Any:
-    try:
-        return json.loads(text)
-    except RecursionError:
-        raise UnreadableFeed(content.place, "the JSON is nested too deeply") from None
-    except json.JSONDecodeError as problem:
-        lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-        if not problem.msg.startswith("Extra data") or len(lines) < 2:
-            where = f"line {problem.lineno}, column {problem.colno}"
-            raise UnreadableFeed(content.place, f"{where}: not valid JSON: {problem.msg}") from None
-    except ValueError:  # an integer of more than 4,300 digits
-        raise UnreadableFeed(content.place, "a number in the JSON is too long") from None
-    made = JsonLines()
-    for number, line in lines:
-        try:
-            made.append(json.loads(line))
-            made.lines.append(number)
-        except (ValueError, RecursionError) as problem:
-            raise UnreadableFeed(content.place, f"line {number}: not valid JSON: {problem}") from None
-    return made
-
-
-class JsonLines(list[Any]):
-    """The values of JSON Lines, and the line of each."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.lines: list[int] = []
 
 
 def _elements(content: Content, layout: Layout, wanted: tuple[str, ...]) -> Iterator[tuple[int, Record]]:

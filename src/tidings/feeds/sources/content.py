@@ -10,6 +10,7 @@ from tidings.feeds.errors import UnreadableFeed
 from tidings.feeds.mapping.mapping import Layout
 from tidings.feeds.sources.large_file import LargeFile
 from tidings.feeds.sources.packed import LARGEST, unpacked
+from tidings.schema.values import is_text
 
 _DECLARED = {
     "html": re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9._-]{1,40})", re.IGNORECASE),
@@ -19,6 +20,9 @@ _MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UT
 _OF_TEXT = re.compile(
     r"utf-(8|16|32).*|ascii|iso8859-.*|cp\d+|koi8-.*|mac-.*|shift_jis.*|euc_.*|iso2022_.*|gb.*|big5.*"
 )
+_IN_LINES = ("csv", "json", "log")  # where a damaged line costs no other
+MOST_DAMAGED = 100  # at most one line in so many
+ESCAPED = "surrogateescape"  # invalid bytes become halves of surrogate pairs, which no event may have
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +50,32 @@ def decoded(content: Content, layout: Layout) -> str:
     try:
         text = body.decode(name, "replace" if layout.format == "html" else "strict")
     except UnicodeDecodeError as problem:
-        advice = "set another with the mapping's `encoding` or --encoding"
-        raise UnreadableFeed(content.place, f"byte {problem.start}: not valid {name.upper()}; {advice}") from None
+        text = _mostly_text(body, name) if layout.format in _IN_LINES else ""
+        if not text:
+            what = not_text(content, layout, body)
+            raise UnreadableFeed(content.place, f"byte {problem.start}: {what}") from None
     return text.removeprefix("\ufeff")
+
+
+def not_text(content: Content, layout: Layout, body: bytes | None = None) -> str:
+    """`body` is the content's, unpacked."""
+    name = codec(content, content.body if body is None else body, layout)
+    return f"not valid {name.upper()}; set another with the mapping's `encoding` or --encoding"
+
+
+def few_enough(damaged: int, lines: int) -> bool:
+    """Whether lines that are no text may be faults of their own; else the encoding is another."""
+    return damaged * MOST_DAMAGED <= lines
+
+
+def _mostly_text(body: bytes, name: str) -> str:
+    """With `ESCAPED` where bytes are not valid; empty where too many lines have such, or it cannot be done."""
+    try:
+        text = body.decode(name, ESCAPED)
+    except UnicodeDecodeError:
+        return ""
+    lines = text.split("\n")
+    return text if few_enough(sum(not is_text(line) for line in lines), len(lines)) else ""
 
 
 def codec(content: Content, body: bytes, layout: Layout) -> str:

@@ -40,7 +40,7 @@ class LargeFile:
     def text(self, encoding: str, newline: str) -> Iterator[io.TextIOBase]:
         """From its beginning; lines end as those of `open` do. Raises OSError and UnreadableFeed."""
         with self._path.open("rb") as self._file, opened(str(self._path), self._file) as unpacked:
-            yield io.TextIOWrapper(cast(Any, unpacked), encoding, "strict", newline)
+            yield io.TextIOWrapper(cast(Any, unpacked), encoding, "surrogateescape", newline)
 
 
 def opened(place: str, file: IO[bytes]) -> IO[bytes]:
