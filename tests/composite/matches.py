@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 from tidings.composite.detector import Key, Match
 from tidings.composite.program import Program
 from tidings.composite.references import reference
-from tidings.composite.trace import Occurrence
+from tidings.composite.trace import Occurrence, keys_of
 
 
 def matches(program: Program, one: Occurrence) -> list[Match]:
@@ -20,5 +18,6 @@ def matches(program: Program, one: Occurrence) -> list[Match]:
         if place in one.leaves
     }
     places = tuple(sorted(one.leaves)) + ((program.opener,) if program.opens_early else ())
-    keys = product(*(one.values.get(name, ()) for name in program.by))
-    return [Match(reference(*one.event), Key("c", key), places, parts) for key in keys] if places else []
+    keys, left_out = keys_of([one.values.get(name, ()) for name in program.by])
+    found = [Match(reference(*one.event), Key("c", key), places, parts) for key in keys] if places else []
+    return [*found[:-1], *(last._replace(left_out=left_out) for last in found[-1:])]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import time
 
 from hypothesis import strategies as st
 
-from tidings.composite.trace import EventKey, Occurrence
+from tidings.composite.trace import SECOND, EventKey, Occurrence
 from tidings.language.composites.tree import (
     Absent,
     Before,
@@ -15,6 +16,7 @@ from tidings.language.composites.tree import (
     Condition,
     Either,
     Every,
+    EveryDay,
     Leaf,
     Nth,
     Part,
@@ -57,7 +59,7 @@ def composites(draw: st.DrawFn) -> Composite:
         tree = Absent(tree, draw(_spans))  # type: ignore[arg-type]
     return Composite(
         tree,
-        by=("k",) if draw(_rarely) else (),
+        by=draw(st.sampled_from([(), (), (), (), ("k",), ("k",), ("k", "v"), ("v", "k")])),
         start=Instant(draw(st.integers(-5, 15)) * UNIT) if draw(_rarely) else None,
         span=Span(draw(st.integers(10, LONGEST)) * UNIT) if draw(_rarely) else None,
         expired=draw(st.booleans()),
@@ -75,7 +77,9 @@ def _parts(draw: st.DrawFn, depth: int, counter: object, is_root: bool = False) 
 
     match form:
         case "leaf":
-            if draw(_rarely) and draw(_rarely):
+            if draw(_rarely) and draw(st.booleans()):
+                if draw(st.booleans()):
+                    return EveryDay(time(0, 0, draw(st.integers(0, LONGEST * UNIT // SECOND))), "UTC", name)
                 return Every(Span(draw(st.integers(2, 9)) * UNIT), name)
             return Leaf(Exists("v"), name)
         case "or":
@@ -145,9 +149,9 @@ def scenes(draw: st.DrawFn) -> Scene:
         )
     )
     trace = []
-    for number, (time, source, matched, v, k) in enumerate(rows):
+    for number, (at, source, matched, v, k) in enumerate(rows):
         bound = {name: given for name, given in (("v", v), ("k", k)) if given}
-        trace.append(Occurrence(EventKey(time, source, f"e{number}"), matched, bound))
+        trace.append(Occurrence(EventKey(at, source, f"e{number}"), matched, bound))
     lateness = draw(st.sampled_from([0, 3 * UNIT, LONGEST * UNIT]))
     delays = draw(st.lists(st.integers(0, lateness), min_size=len(trace), max_size=len(trace)))
     arriving = sorted(zip(trace, delays, strict=True), key=lambda pair: pair[0].event.time + pair[1])

@@ -111,9 +111,10 @@ def test_detector_equals_oracle(scene: Scene) -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(scenes())
-def test_matches_of_a_key_may_be_taken_one_by_one(scene: Scene) -> None:
+def test_matches_and_times_of_a_key_may_be_taken_one_by_one(scene: Scene) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("tidings.composite.detector._AT_ONCE", 1)
+        patch.setattr("tidings.composite.program._AT_ONCE", 1)
         check(scene)
 
 
@@ -133,6 +134,18 @@ def test_what_is_due_before_the_rest_of_its_key_is_given_in_time() -> None:
         shard, new = detector.advance(shard, matches(program, one), one.event.time)
         given.append([shown(found.detection) for found in new])
     assert given == [[], [], [], ["A1 B2 @3"]]
+
+
+@pytest.mark.parametrize("pattern", ["absent([A]) within 1 s", "[every 1 s] before [A] within 366 day"])
+def test_a_long_silence_is_taken_in_parts(pattern: str) -> None:
+    program = Program.of(composite_of(pattern).composite, at(0), LETTERS)
+    detector, shard = Detector({"c": program}), Shard()
+    detector.open(shard, "c")
+    (match,) = matches(program, trace_of(composite_of(pattern), "A9000.5")[0])
+    parts = [len(found) for found in detector.finds(shard, [match], at(12_000))]
+    assert sum(parts) == (11_999 if "absent" in pattern else 9_001)
+    assert len(parts) >= 12
+    assert max(parts) <= 1_000 or "every" in pattern
 
 
 def test_a_state_of_a_later_version_is_refused() -> None:

@@ -45,6 +45,14 @@ def waits(catalog: Catalog, composite: str, bids: list[tuple[int, int, str]], no
     return [one.sentence(until) for one in found.waits("c", START, until)]
 
 
+def test_a_start_of_long_ago_brings_no_time_events_of_long_ago(catalog: Catalog) -> None:
+    text = "[every 1 s] before [price > 5] within 10 s start '1970-01-01'"
+    found = FileDetections({"c": BoundComposite.parse(text, catalog)}, catalog)
+    bid = {"id": "e", "event_type": "bid", "time": str(START), "attributes": {"price": 9, "user": "x"}}
+    found.take(EventBatch.of([validate(bid, catalog)], catalog))
+    assert len(found.detections()) == 10
+
+
 @pytest.mark.parametrize(
     ("composite", "bids", "now", "told"),
     [

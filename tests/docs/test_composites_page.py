@@ -6,6 +6,7 @@ import pytest
 
 from tests.docs.pages import code, rows
 from tests.strategies.composites import AUCTIONS
+from tidings.composite.trace import MOST_KEYS
 from tidings.errors import LanguageError
 from tidings.language.composites import BoundComposite, parse
 from tidings.language.composites.limits import LIMITS
@@ -62,5 +63,5 @@ def test_application_profiles(written: str, stored: str) -> None:
 def test_limits() -> None:
     told = [row[1] for row in rows(PAGE, "limit")]
     numbers = [int(re.sub(r"\D", "", value)) for value in told]
-    assert numbers == [LIMITS.depth, LIMITS.parts, 366, LIMITS.count, LIMITS.nth]
-    assert told[2] == str(Span(LIMITS.frame))
+    assert numbers == [LIMITS.depth, LIMITS.parts, LIMITS.by, MOST_KEYS, 366, 1, LIMITS.count, LIMITS.nth]
+    assert [told[4], told[5]] == [str(Span(LIMITS.frame)), str(Span(LIMITS.absence))]

@@ -12,6 +12,8 @@ _DETECTOR = (
     "tests/composite/test_published_cases.py",
     "tests/composite/test_waiting.py",
 )
+_KEYS = ("tests/composite/test_keys.py",)
+_SILENCE = ("tests/composite/test_detector.py::test_a_long_silence_is_taken_in_parts",)
 _PATHS = ("tests/documents/index/test_path_index.py",)
 _RECLAIMED = ("tests/documents/index/test_reclaiming.py",)
 _COVERED_PATHS = ("tests/paths/test_covering.py",)
@@ -53,6 +55,8 @@ _COMPOSITE = (
     ("early matches replaced", "detector.py", "shard.early.get(second, []) + later", "later", _DETECTOR),
     ("matches in the order of arrival", "detector.py", "if len(matches) > 1:", "if False:", _DETECTOR),
     ("keys that are due later forgotten", "detector.py", "if waiting:", "if False:", _DETECTOR),
+    ("an event in all combinations", "trace.py", "islice(product(*values), MOST_KEYS)", "islice(product(*values), 10**6)", _KEYS),
+    ("silence in one go", "program.py", "return min([until, *(far for far in timed if far is not None)])", "return until", _SILENCE),
     ("an earlier time does not count", "detector.py", "(passed or next_due < due)", "passed", _DETECTOR),
 )  # fmt: skip
 

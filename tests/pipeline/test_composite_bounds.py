@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.pipeline.composite_batches import answers, run_all
+from tests.pipeline.composite_oracle import detections_of, stored_detections
 from tests.pipeline.composite_world import A_THEN_B, START, SmallPace, World, event, times
 from tidings.pipeline.composites.known import KnownComposites
 from tidings.pipeline.stream.match_parts import Limits
@@ -113,8 +114,23 @@ def test_an_owner_is_told_once_that_there_is_no_room(world: World) -> None:
     assert [ids for _, ids, _ in times(world)] == 2 * [["e5", "e7"], ["e6", "e7"]]
     (notice,) = world.store.notices_of("ann")
     assert notice.subscription == "c"
-    assert "than this server keeps in an operator for each key" in notice.text
+    assert "than this server keeps in one operator for a key" in notice.text
     assert world.store.figures().crowded == 8  # four of each
+
+
+def test_an_event_with_many_values_takes_part_in_some_of_their_combinations(world: World) -> None:
+    """40 x 40 values: a thousand keys, of which each event completes the same ones, and 600 that are left out."""
+    world.put(Subscribe("c", composite=f"{A_THEN_B} by k, v", owner="ann"))
+    for second, leaf in ((1, 0), (2, 1)):
+        many = {name: tuple(map(float, range(40))) for name in "kv"}
+        world.publish(event(second, leaf)._replace(values=many))
+    world.tick(START + 3_000_000)
+    run_all(world.store, 0)
+    assert stored_detections(world.store) == detections_of(world.store, 0)
+    assert len(world.found()) == 1_000
+    assert world.store.figures().crowded == 2 * 600
+    (notice,) = world.store.notices_of("ann")
+    assert "more than 1,000 combinations" in notice.text
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ def composites(
     maker = _Maker(draw, filters, attributes, time_leaves, spans)
     tree: Root = maker.part(depth)
     if draw(st.integers(0, 7)) == 0:
-        tree = Absent(maker.part(depth - 1), maker.span())
+        tree = Absent(maker.part(depth - 1), max(maker.span(), Span(UNITS["s"])))
     keys = tuple(draw(st.lists(st.sampled_from(by), unique=True))) if by and not time_leaves else ()
     start = draw(st.none() | st.just(Instant.parse("2026-05-01T00:00:00Z")))
     span = draw(st.none() | st.sampled_from(spans))

@@ -28,12 +28,14 @@ class Key(NamedTuple):
 
 
 class Match(NamedTuple):
-    """An event that matches leaves of a composite: their places in its text, and the values that its `where` needs."""
+    """An event that matches leaves of a composite: their places in its text, and the values that its `where` needs. The
+    last key of an event says how many of its keys are left out, since it has too many."""
 
     event: str  # a reference: matches are in the order of their events
     key: Key
     leaves: tuple[int, ...]
     parts: Parts | None = None
+    left_out: int = 0
 
 
 class Found(NamedTuple):
@@ -57,7 +59,8 @@ class Entry(NamedTuple):
 class Shard:
     """`entries`: by key. `early`: matches after the frontier, by the second of their events. `due`: keys by the second
     in which they are due; one whose entry has another time is out of date. `frontier`: the time up to which everything
-    is known. `dropped`: how many instances of each composite found no room."""
+    is known. `dropped`: how many instances of each composite found no room, and
+    keys of events that were left out."""
 
     entries: MutableMapping[Key, Entry] = field(default_factory=dict)
     early: MutableMapping[int, list[Match]] = field(default_factory=dict)
@@ -90,17 +93,17 @@ class Detector:
         """Forgets a composite."""
         _taken_out(shard, {composite})
 
-    def end(self, shard: Shard, matches: Iterable[Match], watermarks: Mapping[str, int]) -> list[Found]:
+    def end(
+        self, shard: Shard, matches: Iterable[Match], watermarks: Mapping[str, int]
+    ) -> Iterator[list[Found]]:  # fmt: skip
         """Composites end, each at a watermark: what is known by then is detected with these matches, their last ones,
         and they are forgotten. So the watermark at which a composite ends decides, and not how batches were cut."""
         own = _taken_out(shard, watermarks.keys())
         last: dict[str, list[Match]] = {}
         for match in matches:
             last.setdefault(match.key.composite, []).append(match)
-        found: list[Found] = []
         for composite, watermark in watermarks.items():
-            found += self._advance(own[composite], last.get(composite, ()), watermark - 1)[1]
-        return found
+            yield from self._finds(own[composite], last.get(composite, ()), watermark - 1)
 
     def advance(self, shard: Shard, matches: Iterable[Match], watermark: int) -> tuple[Shard, list[Found]]:
         """Takes matches in any order, none of them late, and the watermark after them. Gives the same shard, changed,
@@ -160,6 +163,7 @@ class Detector:
 
     def _run(self, shard: Shard, key: Key, matches: list[Match]) -> Iterator[list[Found]]:
         program = self.programs[key.composite]
+        _drop(shard, key, sum([match.left_out for match in matches]))
         entry = shard.entries.get(key)
         if entry is None and all(program.idle.issuperset(match.leaves) for match in matches):
             return
@@ -169,10 +173,14 @@ class Detector:
         if entry is None:
             entry = Entry(None, program.fresh(time_of(matches[0].event)))
         for some, until in _in_parts(matches, shard.frontier):
-            room = Room(self.most_waiting)
-            yield _found(program, key, entry.states, some, until, room)
-            if room.dropped:
-                shard.dropped[key.composite] = shard.dropped.get(key.composite, 0) + room.dropped
+            passed = None
+            while passed != until:
+                passed = program.far(entry.states, until)
+                now = some if passed == until else [match for match in some if time_of(match.event) <= passed]
+                room = Room(self.most_waiting)
+                yield _found(program, key, entry.states, now, passed, room)
+                _drop(shard, key, room.dropped)
+                some = some[len(now) :]
         self._store(shard, key, program, entry)
 
     def _store(self, shard: Shard, key: Key, program: Program, entry: Entry) -> None:
@@ -213,7 +221,7 @@ def _found(
     program: Program, key: Key, states: list[State], matches: list[Match], until: int, room: Room
 ) -> list[Found]:  # fmt: skip
     by_leaf: dict[int, list[Instance]] = {}
-    for event, _, places, parts in matches:
+    for event, _, places, parts, _ in matches:
         time = time_of(event)
         for place in places:
             named = program.wanted.get(place)
@@ -227,6 +235,11 @@ def _found(
         expired = Detection(key.values, tuple(map(event_of, instance[EVENTS])), time, awaited)
         found.append(Found(key.composite, expired, known))
     return found
+
+
+def _drop(shard: Shard, key: Key, count: int) -> None:
+    if count:
+        shard.dropped[key.composite] = shard.dropped.get(key.composite, 0) + count
 
 
 def _make_due(shard: Shard, key: Key, time: int) -> None:

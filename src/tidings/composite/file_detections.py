@@ -9,7 +9,7 @@ from typing import NamedTuple
 from tidings.composite.detector import Detector, Found, Match, Shard
 from tidings.composite.leaf_plan import LeafPlan
 from tidings.composite.trace import MOST_WAITING, Detection, awaited_part
-from tidings.composite.waiting import Wait, waits
+from tidings.composite.waiting import Wait, longest, waits
 from tidings.events import Event, EventBatch
 from tidings.language.composites.bound import BoundComposite
 from tidings.matching.algorithms import DEFAULT, make_matcher
@@ -42,7 +42,8 @@ class FileDetections:
     def _planned(self, start: int, catalog: Catalog) -> LeafPlan:
         plan = LeafPlan(catalog)
         for id, bound in self._composites.items():
-            plan.add(id, bound, start)
+            # Where it says an earlier start, time events may come before the first event, but not for years.
+            plan.add(id, bound.since(start - longest(bound.composite.tree)), start)
         return plan
 
     def take(self, batch: EventBatch, times: Sequence[int | None] | None = None) -> None:

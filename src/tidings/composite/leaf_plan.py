@@ -4,12 +4,12 @@ that many leaves share is matched once."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import product
 from typing import Any
 
 from tidings.composite.detector import Key, Match
 from tidings.composite.program import Program, Shapes
 from tidings.composite.references import reference
+from tidings.composite.trace import keys_of
 from tidings.language.composites.bound import BoundComposite
 from tidings.language.composites.tree import Leaf, leaves
 from tidings.language.filter import Filter
@@ -84,17 +84,19 @@ class LeafPlan:
                 places[composite] = (*places[composite], *at) if composite in places else at
         event = reference(time, source, id)
         found: list[Match] = []
-        keys: dict[tuple[str, ...], list[tuple[Value, ...]]] = {(): [()]}
+        keys: dict[tuple[str, ...], tuple[list[tuple[Value, ...]], int]] = {(): ([()], 0)}
         for composite, matched in places.items():
             program = self.programs[composite]
             if time < program.start or (program.end is not None and time >= program.end):
                 continue
             by = program.by
             if by not in keys:
-                values = [bound.get(name, ()) for name in by]
-                keys[by] = [(one,) for one in values[0]] if len(by) == 1 else list(product(*values))
+                keys[by] = keys_of([bound.get(name, ()) for name in by])
             parts = _parts(program, matched, bound) if program.wanted else None
-            found += [Match(event, Key(composite, key), matched, parts) for key in keys[by]]
+            taken, left_out = keys[by]
+            found += [Match(event, Key(composite, key), matched, parts) for key in taken]
+            if left_out:
+                found[-1] = found[-1]._replace(left_out=left_out)
         return found
 
 

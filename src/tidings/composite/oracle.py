@@ -5,12 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import product
 from typing import TypeVar, assert_never
 
 from tidings.composite.conditions import all_hold
 from tidings.composite.frontier import lag, operand_lag
-from tidings.composite.trace import MOST_WAITING, Detection, EventKey, Occurrence
+from tidings.composite.trace import MOST_WAITING, Detection, EventKey, Occurrence, keys_of
 from tidings.language.composites.time_leaves import SOURCE, time_event_id, time_events
 from tidings.language.composites.tree import (
     Absent,
@@ -74,7 +73,8 @@ Waits = TypeVar("Waits", Instance, _Waiting)
 @dataclass
 class Oracle:
     """Evaluates one composite over one trace. `start` is the subscription's own, unless the composite says another;
-    `until` is the time to which the input runs. `dropped` counts the instances for which there was no room."""
+    `until` is the time to which the input runs. `dropped` counts the instances for which there was no room, and keys
+    beyond those in which an event may take part."""
 
     composite: Composite
     catalog: Catalog
@@ -92,7 +92,9 @@ class Oracle:
             by_key[()] = []
         for occurrence in sorted(trace, key=lambda one: one.event):
             if start <= occurrence.event.time <= min(end, self.until):
-                for key in product(*(occurrence.values.get(name, ()) for name in composite.by)):
+                keys, left_out = keys_of([occurrence.values.get(name, ()) for name in composite.by])
+                self.dropped += left_out
+                for key in keys:
                     by_key.setdefault(key, []).append(occurrence)
         found: list[Detection] = []
         for key, occurrences in by_key.items():

@@ -45,8 +45,10 @@ from tidings.language.composites.tree import (
 )
 from tidings.language.tree import Exists
 from tidings.schema.catalog import Catalog
-from tidings.schema.values import Instant
+from tidings.schema.values import UNITS, Instant
 
+_AT_ONCE = 1_000  # time events, or frames of silence, that come together
+_DAY = UNITS["day"]
 _ANY = Exists("event.id")
 Parts = Mapping[str, Mapping[str, Sequence[Any]]]
 Operator = EitherStep | NthStep | TimesStep | UnlessStep | AbsentStep | PairStep
@@ -76,9 +78,15 @@ class TimeStep:
 
     def next(self, state: int) -> int | None:
         """When the next event is due."""
-        far = state + (int(self.leaf.span) if isinstance(self.leaf, Every) else 3 * 86_400_000_000)
+        far = state + (int(self.leaf.span) if isinstance(self.leaf, Every) else 3 * _DAY)
         time = next(time_events(self.leaf, Instant(state), Instant(far + 1)), far)
         return None if self.end is not None and time >= self.end else int(time)
+
+    def far(self, state: int, events: int) -> int | None:
+        """How far time may go for about so many events to come; None: they have ended."""
+        ended = self.end is not None and state >= self.end
+        period = int(self.leaf.span) if isinstance(self.leaf, Every) else _DAY
+        return None if ended else state + events * period
 
     def _instance(self, time: Instant) -> Instance:
         id = time_event_id(self.leaf, time)
@@ -149,6 +157,17 @@ class Program:
                 return begin + step.within
             case _:
                 return None
+
+    def far(self, states: list[State], until: int) -> int:
+        """How far time may go at once, up to `until`: not so far that very much comes by itself."""
+        if not self.opens_early:
+            return until
+        timed = (
+            step.far(state, _AT_ONCE)
+            for step, state in zip(self.steps, states, strict=True)
+            if isinstance(step, TimeStep | AbsentStep)
+        )
+        return min([until, *(far for far in timed if far is not None)])
 
     def advance(
         self, states: list[State], matches: Mapping[int, list[Instance]], until: int, room: Room

@@ -270,6 +270,11 @@ class AbsentStep:
                 frame_end = p[LAST] + self.within
         return self._pass_frames(frame_end, until + 1, made), made
 
+    def far(self, state: State, frames: int) -> int | None:
+        """How far time may go for at most so many frames to end; None: they have ended."""
+        ended = self.end is not None and state > self.end
+        return None if ended else int(state) + self.lag + (frames - 1) * self.within
+
     def _pass_frames(self, frame_end: int, before: int, made: list[Instance]) -> int:
         while frame_end < before:
             if self.end is not None and frame_end > self.end:

@@ -14,10 +14,19 @@ from tidings.errors import Explained, TidingsError
 VERSION = 1
 _encode = msgspec.json.Encoder().encode
 _loaded = msgspec.json.Decoder().decode
-_loaded_matches = msgspec.json.Decoder(
-    list[tuple[str, str, tuple[Any, ...], tuple[int, ...], dict[str, Any] | None]]
-).decode
 _loaded_seconds = msgspec.json.Decoder(list[tuple[int, msgspec.Raw]]).decode
+
+
+class _Match(msgspec.Struct, array_like=True):
+    event: str
+    composite: str
+    values: tuple[Any, ...]
+    leaves: tuple[int, ...]
+    parts: dict[str, Any] | None
+    left_out: int = 0
+
+
+_loaded_matches = msgspec.json.Decoder(list[_Match]).decode
 
 
 class ForeignState(Explained, TidingsError):
@@ -54,14 +63,17 @@ def load_key(text: str) -> Key:
 
 def dump_matches(matches: list[Match]) -> str:
     return _dumped(
-        [[match.event, match.key.composite, match.key.values, match.leaves, match.parts] for match in matches]
+        [
+            (event, key.composite, key.values, leaves, parts, *((left_out,) if left_out else ()))
+            for event, key, leaves, parts, left_out in matches
+        ]
     )
 
 
 def load_matches(text: str) -> list[Match]:
     return [
-        Match(event, Key(composite, values), leaves, parts)
-        for event, composite, values, leaves, parts in _loaded_matches(text)
+        Match(one.event, Key(one.composite, one.values), one.leaves, one.parts, one.left_out)
+        for one in _loaded_matches(text)
     ]
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import islice, product
+from math import prod
 from typing import NamedTuple
 
 from tidings.language.composites.printer import print_node
@@ -12,6 +14,7 @@ from tidings.schema.values import Value
 SECOND = 1_000_000  # microseconds
 NOT_EXPIRED = -1  # what a detection waited for
 MOST_WAITING = 10_000  # instances that wait in one operator for one key
+MOST_KEYS = 1_000  # in which an event with several values takes part, for one composite
 
 
 class EventKey(NamedTuple):
@@ -52,6 +55,12 @@ class Detection(NamedTuple):
     events: tuple[EventKey, ...]
     time: int
     awaited: int = NOT_EXPIRED
+
+
+def keys_of(values: Sequence[Sequence[Value]]) -> tuple[list[tuple[Value, ...]], int]:
+    """The keys of an event with these values of the attributes of `by`: each combination, in the order of the event's
+    values. And how many are left out, since there are too many."""
+    return list(islice(product(*values), MOST_KEYS)), max(0, prod(map(len, values)) - MOST_KEYS)
 
 
 def awaited_part(tree: Root, number: int) -> str:

@@ -97,7 +97,9 @@ def store_families(figures: Figures) -> Iterator[Metric]:
     yield gauge("composites_lag", "Positions that the composites' query has yet to commit.", figures.composites_lag)
     yield counter("late_events_total", "Events that came too late to take part in composites.", figures.late)
     yield counter(
-        "dropped_instances_total", "Instances of composites dropped because too many waited.", figures.crowded
+        "dropped_instances_total",
+        "Instances of composites dropped because too many waited, and keys of events that have too many.",
+        figures.crowded,
     )
     yield counter("notifications_total", "Notifications stored.", figures.notifications)
     yield gauge("stored_events", "Events in the store.", figures.events)

@@ -117,6 +117,7 @@ REFUSED = [
         errors.NotTranslatable,
         "STARTTIME inside another profile",
     ),
+    (f"NOT({B}, EVALTIME='10 ms')", "EVALTIME", errors.AbsenceTooShort, "a frame of 'absent' is at least 1 s"),
     (f"COMP({B} AND {B}, EVALTIME='0 h')", "'0 h'", errors.FrameOutOfBounds, "after 'EVALTIME' write a span"),
     (f"COMP({B} AND {B}, EVALTIME='9 years')", "'9 years'", errors.UnknownUnit, "no unit of time 'years'"),
     (

@@ -24,7 +24,7 @@ from tidings.cli.terminal import (
     written_whole,
 )
 from tidings.composite.file_detections import FileDetections
-from tidings.composite.trace import MOST_WAITING
+from tidings.composite.trace import MOST_KEYS, MOST_WAITING
 from tidings.errors import LanguageError, suggestion
 from tidings.events import read_events
 from tidings.events.files.document_files import read_document_files
@@ -198,8 +198,9 @@ def _detect(composites: FileDetections, until: Instant | None, output: BinaryIO)
         output.write(dumps(line, ensure_ascii=False).encode() + b"\n")
     if composites.untimed:
         warn(f"{counted(composites.untimed, 'event')} without a time took no part in composites")
+    or_keys = f", or an event has more than {MOST_KEYS:,} combinations of values of 'by'"
     for id, dropped in sorted(composites.dropped.items()):
-        warn(f"composite {id!r}: more than {MOST_WAITING:,} instances waited; the earliest {dropped:,} were dropped")
+        warn(f"composite {id!r}: {dropped:,} instances were dropped, since more than {MOST_WAITING:,} waited{or_keys}")
     return len(found)
 
 

@@ -72,7 +72,9 @@ def show(found: dict[str, Any], as_json: bool) -> None:
     if found["unreadable"]:
         warn(f"{counted(found['unreadable'], 'event')} of the journal could not be read")
     if found["dropped"]:
-        warn(f"too many partial matches waited; the earliest {found['dropped']:,} were dropped")
+        warn(
+            f"{found['dropped']:,} partial matches were dropped, since too many waited or an event has too many values"
+        )
     detected = counted(found["detected"], "detection")
     output.print(f"{detected} in {counted(found['scanned'], 'event')}, time ran to {found['until'] or 'no event'}")
     for day in found["per_day"]:

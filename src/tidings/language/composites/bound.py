@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tidings.errors import expect
 from tidings.language.composites.amedias import parse_profile
 from tidings.language.composites.binder import Binding
-from tidings.language.composites.limits import LIMITS, CompositeLimits
+from tidings.language.composites.limits import ACCEPTED, LIMITS, CompositeLimits
 from tidings.language.composites.parser import parse
 from tidings.language.composites.printer import print_composite
 from tidings.language.composites.profiles import Profiles
@@ -17,7 +17,7 @@ from tidings.language.errors import FilterTooLong
 from tidings.language.filter import Filter
 from tidings.language.tokens import LONGEST_FILTER
 from tidings.schema.catalog import Catalog
-from tidings.schema.values import Instant
+from tidings.schema.values import Instant, Span
 
 _PROFILE = re.compile(r"\s*PROFILE\s*\(", re.IGNORECASE)
 
@@ -71,7 +71,7 @@ class BoundComposite:
     def known(cls, text: str, catalog: Catalog) -> BoundComposite:
         """Binds a canonical text that was accepted before. What was checked then is not checked again, and there are no
         warnings: 100,000 of them are read in six tenths of the time."""
-        binding = Binding(parse(text), text, catalog, known=True)
+        binding = Binding(parse(text, ACCEPTED), text, catalog, known=True)
         return cls(binding.bound(), tuple(binding.filters.values()))
 
     @classmethod
@@ -83,6 +83,14 @@ class BoundComposite:
         if length > LONGEST_FILTER:
             raise FilterTooLong("", 0, length, LONGEST_FILTER)  # the journal could not read it back
         return cls(composite, tuple(binding.filters.values()), tuple(binding.warnings(composite)))
+
+    def since(self, opened: int) -> BoundComposite:
+        """What it means from this time on: a start of its own does not come earlier."""
+        composite = self.composite
+        if composite.start is None or composite.start >= opened:
+            return self
+        left = None if composite.span is None else Span(composite.start + composite.span - opened)
+        return replace(self, composite=replace(composite, start=Instant(opened), span=left))
 
     @property
     def text(self) -> str:

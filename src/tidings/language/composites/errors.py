@@ -38,6 +38,14 @@ class FrameOutOfBounds(LanguageError):
     template = "after {option!r} write a span of more than 0 and at most {limit}, e.g. {option} 10 min"
 
 
+class AbsenceTooShort(LanguageError):
+    least: Span
+    template = (
+        "a frame of 'absent' is at least {least}, since each frame without an instance is reported; "
+        "write e.g. within 10 min"
+    )
+
+
 class UnknownUnit(LanguageError):
     name: str
     known: tuple[str, ...]
@@ -83,6 +91,11 @@ class CompositeTooDeep(LanguageError):
 class TooManyParts(LanguageError):
     limit: int
     template = "a composite may have at most {limit} parts in brackets; for many of one kind write times(P, n) within T"
+
+
+class TooManyInBy(LanguageError):
+    limit: int
+    template = "'by' takes at most {limit} attributes; leave out those that follow from others"
 
 
 class PartNameTaken(LanguageError):

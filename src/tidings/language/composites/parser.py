@@ -21,12 +21,14 @@ from tidings.language.composites.chains import OPTIONS, ChainStep, Options, comb
 from tidings.language.composites.conditions import parse_condition
 from tidings.language.composites.cursor import CompositeCursor
 from tidings.language.composites.errors import (
+    AbsenceTooShort,
     CompositeTooDeep,
     MixedOperators,
     OnlyAtRoot,
     OptionMeansNothing,
     OptionOutOfOrder,
     PartNameTaken,
+    TooManyInBy,
     TooManyParts,
     WrongPartName,
     WrongRepeat,
@@ -107,7 +109,10 @@ class CompositeParser(CompositeCursor):
         at = self.offsets[self.next - 1]
         term = self.inner()
         self.mark(")", "an operator, an option or ')'")
+        place = self.offsets[self.next]
         within = self.own_frame("absent")
+        if within < self.limits.absence:
+            raise AbsenceTooShort(self.text, place, self.limits.absence)
         if self.peeked() in OPTIONS:
             raise OptionMeansNothing(
                 self.text, self.offsets[self.next], self.peeked(), "'absent'", "write it inside the parentheses"
@@ -124,6 +129,8 @@ class CompositeParser(CompositeCursor):
             if self.kinds[self.next] not in ("name", "quoted"):
                 self.unexpected("an attribute, e.g. by auction")
             at, name = self.offsets[self.next], self.name()
+            if len(found) == self.limits.by:
+                raise TooManyInBy(self.text, at, self.limits.by)
             if name in found:
                 self.next -= 1
                 self.unexpected("an attribute that is not listed yet")

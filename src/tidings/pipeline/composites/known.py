@@ -9,7 +9,6 @@ from __future__ import annotations
 import gc
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 
 from tidings.composite.detector import Match
@@ -25,7 +24,6 @@ from tidings.pipeline.composites.uncollected import uncollected
 from tidings.pipeline.spark.worker_cache import opened_store
 from tidings.schema import Catalog, Instant
 from tidings.schema.catalog import EVENT_TYPE
-from tidings.schema.values import Span as Frame
 from tidings.store import Store
 from tidings.store.notifications.progress import COMPOSITES
 from tidings.store.notifications.waiting import CompositeSpan
@@ -161,12 +159,7 @@ class KnownComposites:
 
 def opened_composite(text: str, opened: int, catalog: Catalog) -> BoundComposite:
     """Events from before its span take no part, so an earlier start means the span's own."""
-    bound = BoundComposite.known(text, catalog)
-    composite = bound.composite
-    if composite.start is None or composite.start >= opened:
-        return bound
-    left = None if composite.span is None else Frame(composite.start + composite.span - opened)
-    return replace(bound, composite=replace(composite, start=Instant(opened), span=left))
+    return BoundComposite.known(text, catalog).since(opened)
 
 
 @cache

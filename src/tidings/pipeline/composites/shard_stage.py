@@ -153,8 +153,8 @@ class Times:
             if shard_of(key) == done.shard and key in group:
                 detector.open(shard, id)
         if ends:
-            ended = detector.end(shard, [match for match in matches if match.key.composite in ends], ends)
-            self._write(ended, writer)
+            for ended in detector.end(shard, [match for match in matches if match.key.composite in ends], ends):
+                self._write(ended, writer)
             matches = [match for match in matches if match.key.composite not in ends]
         if self.frontier is not None:
             for found in detector.finds(shard, matches, self.frontier + 1):

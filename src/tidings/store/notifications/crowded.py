@@ -31,8 +31,9 @@ def count_crowded(connection: Connection, new: Sequence[Crowded], now: Instant) 
         connection.execute(crowded.insert().values(span=one.span, dropped=one.dropped))
         if one.owner:
             text = (
-                f"More instances wait in your composite {one.subscription} than this server keeps in an operator for "
-                "each key. The oldest are dropped, so what they were part of is not reported. Write a shorter "
-                "'within', narrower filters, or 'by'."
+                f"Your composite {one.subscription} does not report everything: more instances wait than this server "
+                "keeps in one operator for a key, so the oldest are dropped; or an event has more than 1,000 "
+                "combinations of values of 'by', so the rest are left out. Write a shorter 'within', narrower filters, "
+                "or another 'by'."
             )
             tell(connection, one.owner, one.subscription, text, now)

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from tidings.language.composites.amedias.parameters import ParameterParser, Parameters
 from tidings.language.composites.chains import TOGETHER
-from tidings.language.composites.errors import CompositeTooDeep, NotTranslatable
+from tidings.language.composites.errors import AbsenceTooShort, CompositeTooDeep, NotTranslatable
 from tidings.language.composites.limits import LIMITS, CompositeLimits
 from tidings.language.composites.profiles import Defaults, Profiles
 from tidings.language.composites.tree import (
@@ -60,6 +60,9 @@ class _ProfileParser(ParameterParser):
         if self.at_word("not"):
             term, parameters = self.negation()
             assert parameters.within is not None
+            if parameters.within < self.limits.absence:
+                place = parameters.places.get("EVALTIME", parameters.places["NOT"])
+                raise AbsenceTooShort(self.text, place, self.limits.absence)
             tree = Absent(term, parameters.within, parameters.places["NOT"])
         else:
             tree = self.content()
