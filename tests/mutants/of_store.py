@@ -11,6 +11,10 @@ _PUT_WRONG = (f"{_C}hosts_that_see_no_jump_are_not_put_wrong_where_one_is_confir
 
 _EXPIRED = ("tests/store/test_expiry.py::test_many_that_are_due_expire_in_transactions_of_their_own[sqlite]",)
 _STEPS = ("tests/store/test_account_states.py::test_an_account_that_has_much_changes_in_steps[sqlite]",)
+_QUOTA = (
+    "tests/store/test_commits.py::test_beyond_the_quota_matches_are_counted_and_not_stored[sqlite-1]",
+    "tests/store/test_commits.py::test_a_quota_counts_from_its_position_on[sqlite-100]",
+)
 
 _FAULTS = (
     ("a new host believes a jump", "store/clock/clock_guard.py", "most=LIMIT if jump else GAP", "most=GAP", _JUMP),
@@ -21,6 +25,8 @@ _FAULTS = (
     ("all expire at once", "store/append.py", "if len(due) > MOST_DUE:", "if False:", _EXPIRED),
     ("events before the last has expired", "store/append.py", "        raise ManyDue", "        pass", _EXPIRED),
     ("deleted with the first of its channels", "store/account_states.py", "len(standing) < MOST_CHANGED and had < MOST_CHANGED", "True", _STEPS),
+    ("matches of earlier minutes count", "store/notifications/quota_counts.py", "np.where(minute == before.minute[code], before.matches[code], 0)", "before.matches[code]", _QUOTA),
+    ("the newest quota for all", "store/notifications/quota_counts.py", "if not quotas.changes(first, last):", "if True:", _QUOTA),
 )  # fmt: skip
 
 OF_STORE = tuple(Mutant(*one) for one in _FAULTS)

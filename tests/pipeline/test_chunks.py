@@ -1,7 +1,7 @@
 """Matches on their way: each run in order, several merged into one order, what a quota leaves out."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +79,13 @@ def of_events(*each: str) -> tuple[Matches, Any, list[str]]:
 def test_a_task_keeps_whole_events_until_the_quota_is_reached() -> None:
     quotas = Quotas([("a", 0, 3), ("b", 0, 0)])
     matches, codes, names = of_events("aabb", "aab ", "bbba", "a", "aa  ")
-    cut = QuotaCut(quotas, 1, 5)
+    asked: list[str] = []
+
+    def quotas_of(accounts: Iterable[str]) -> Quotas:
+        asked.extend(accounts)
+        return quotas
+
+    cut = QuotaCut(quotas_of, 1, 5)
     keep, left = cut.cut(matches, codes, names, np.array([7, 7, 7, 7, 8]))
     kept = "".join(names[code] or " " for code, stays in zip(codes, keep, strict=True) if stays)
     assert kept == "aabb" + "aab " + "bbb" + "aa  ", "the second event reaches the quota of 3, and stays whole"
@@ -89,6 +95,7 @@ def test_a_task_keeps_whole_events_until_the_quota_is_reached() -> None:
     assert left == []
     keep, left = cut.cut(*of_events("aa", "a", "a"), np.array([8, 8, 9]))
     assert left == [LeftOut(1, "a", 1)]
+    assert sorted(asked) == ["", "a", "b"], "each once, and only those that have matches"
 
 
 def test_quotas_by_position() -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import islice
 
+import pyarrow as pa
+
 from tests.store.batches import commit_batch
 from tests.store.large_store import Size, owner, subscription
 from tests.store.samples import publish
@@ -13,9 +15,11 @@ from tidings.notifying.outbox.delivery_sender import rhythm_of_text
 from tidings.notifying.outbox.schedule import gives_up
 from tidings.schema import Instant
 from tidings.store import AttemptResult, Edit, Pause, Resume, Store, StoredChannel, Subscribe, Withdraw, figures
+from tidings.store.exchange import journal_file
 from tidings.store.journal import journal
 from tidings.store.journal.entries import Constituent
 from tidings.store.notifications import packing
+from tidings.store.notifications.commits import CHUNK
 from tidings.store.notifications.composite_batch import Changes, CompositeBatch, Detected, Early, detected_rows
 from tidings.store.notifications.progress import COMPOSITES
 from tidings.store.pages import notices, oversight, owned, recent
@@ -82,6 +86,25 @@ def _commit(store: Store, size: Size) -> None:
     store.append([publish("matched")])
     matches = table((store.tail(), [subscription(number) for number in range(_FEW)]))
     commit_batch(store, store.committed() + 1, store.tail(), matches)
+
+
+def _count(store: Store, size: Size) -> None:
+    """As the pipeline does where accounts have quotas: a task, then the sink."""
+    store.append([publish("counted")])
+    ids = [subscription(number) for number in range(_FEW)]
+    owners = [owner(number) for number in range(_FEW)]
+    store.quotas(owners)
+    columns = [[store.tail()] * _FEW, ids, owners, [1] * _FEW, [0] * _FEW]
+    rows = pa.RecordBatch.from_arrays([pa.array(column) for column in columns], schema=CHUNK)
+    store.commit(store.committed() + 1, store.tail(), [rows])
+    store.dropped_of(owner(1))
+
+
+def _export(store: Store, size: Size) -> None:
+    """The beginning of each list, which is read to its end: in its own order, without sorting it first."""
+    with store.database.reading() as connection:
+        for query, bound in ((journal_file.ENTRIES, 0), (journal_file.REMOVED, size.tail)):
+            assert next(store.database.dialect.stream(connection, query, (bound,), _FEW))
 
 
 def _detect(store: Store, size: Size) -> None:
@@ -170,6 +193,7 @@ def _list_notices(store: Store, size: Size) -> None:
 def _operate(store: Store, size: Size) -> None:
     oversight.waiting(store, [one.subscription for one in store.troubled(_FEW)])
     oversight.newest_letters(store, _FEW)
+    store.most_dropped(_FEW)
     EventEnds(store).newest(_FEW)
     EventEnds(store).oldest()
 
@@ -215,6 +239,7 @@ HOT: dict[str, Operation] = {
     "the planner looks for changes": _follow,
     "the planner reads spans": lambda store, size: list(islice(store.spans(store.committed()), _FEW)),
     "the pipeline commits a batch": _commit,
+    "matches count for quotas": _count,
     "composites: a batch": _detect,
     "what a composite waits for": _wait,
     "the outbox makes deliveries": _spread,
@@ -236,4 +261,5 @@ HOT: dict[str, Operation] = {
     "operator's page": _operate,
     "page of the schema": _look_at_the_schema,
     "find events": _find_events,
+    "an export begins": _export,
 }

@@ -17,6 +17,7 @@ from tidings.store.tables import metadata
 
 SECOND = 1_000_000
 _CACHE = 1 << 20  # KiB
+_PACKED = 250_000  # notifications in a pack, at least (`packing`)
 _FIRST = 10_000_000  # numbers in names, so that all have the same width and sort as they count
 
 
@@ -79,6 +80,8 @@ def fill(store: Store, size: Size, now: int) -> None:
         fill.notifications()
         fill.outbox()
         fill.composites()
+        fill.quotas()
+        fill.packs()
         fill.service()
         for index in indices:
             index.create(connection)
@@ -206,6 +209,31 @@ class _Filling:
         self._insert("composite_states", size.notifications, key=key, shard="i % 16", body="'[1]'", **due)
         seconds = {"shard": "i % 16", "second": "i / 16", "position": size.first_event}
         self._insert("early_matches", size.notifications // 10, body="'[]'", **seconds)
+
+        self._insert(
+            "detections", size.notifications // 10, cursor="i + 1", known=f"{size.first_event} + i", body="'{}'"
+        )
+        self._insert(
+            "network_moved_in", size.letters, subscription=self._subscription("i"), server="'north 1'",
+            start=f"{size.first_subscription} + i", opened=1,
+        )  # fmt: skip
+
+    def quotas(self) -> None:
+        """Of the owners of subscriptions, and of as many other accounts as there are."""
+        size = self._size
+        who = f"CASE WHEN i < {size.owners} THEN {self._owner('i')} ELSE 'a' || ({_FIRST} + i) END"
+        self._insert("quotas", size.letters, account=who, position=1, matches=1_000_000)
+        dropped = "CASE WHEN i % 10000 = 1 THEN 7 ELSE 0 END"
+        self._insert("quota_counts", size.letters, account=who, query="'matches'", minute=0, matches=3, dropped=dropped)
+
+    def packs(self) -> None:
+        """Of owners whom nobody asks for; whoever reads his own looks into each of them."""
+        notifications = self._size.notifications
+        count = max(1, notifications // _PACKED)
+        first = f"(i % {count}) * {notifications // count} + 1"
+        self._insert("packs", count, first=first, last=f"{first} + {notifications // count - 1}")
+        rows = {"owner": f"'p' || ({_FIRST} + i)", "subscription": "''", "cursors": self._as_bytes.format("'0000'")}
+        self._insert("packed", notifications // 10, pack=first, last=first, **rows)
 
     def service(self) -> None:
         size = self._size

@@ -28,14 +28,11 @@ SMALL = {
     "composite_profiles",
     "delivery_totals",
     "leases",
-    "network_moved_in",  # a row for each subscription that came from another server, read when composites are learnt
     "network_node",
     "notice_mails",
     "notified",
     "outbox",
     "progress",
-    "quota_counts",
-    "quotas",
     "staged",
     "unpacked",
 }

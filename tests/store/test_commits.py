@@ -153,11 +153,12 @@ def test_beyond_the_quota_matches_are_counted_and_not_stored(limited: Store, siz
     assert "more than 5 times in the minute from 1970-01-01T01:40:00Z" in told["a"][0]
 
 
-def test_a_quota_counts_from_its_position_on(filled: Store) -> None:
+@pytest.mark.parametrize("size", [1, 2, 100])
+def test_a_quota_counts_from_its_position_on(filled: Store, size: int) -> None:
     filled.append([SetQuota(3), *(publish(f"f{number}") for number in range(3)), SetQuota(6), publish("g")])
     before, after = owned(25, "a1", "a2", "a3", "a4"), owned(27, "a5", "a6")
     rows = [*before, *after, *owned(31, "a7", "a8")]
-    filled.commit(1, 31, chunks(rows, 3), pace=Few(2))
+    filled.commit(1, 31, chunks(rows, 3), pace=Few(size))
     assert pairs(filled) == [*(row[:2] for row in before)], "the sixth and seventh count as well, so the eighth is late"
 
 

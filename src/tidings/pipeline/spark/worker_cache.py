@@ -9,6 +9,8 @@ from collections import OrderedDict
 from functools import cache
 from pathlib import Path
 
+import pyarrow as pa
+
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.plan.folder import open_plan
 from tidings.store import Store
@@ -17,12 +19,14 @@ _opened: OrderedDict[Path, OpenedPlan] = OrderedDict()
 
 
 class OpenedPlan:
-    """`names` are the owners of its subscriptions, '' among them if one is nobody's; `owners` gives for each number the
-    place of its owner there; `owned` says whether somebody owns one of them."""
+    """`names` are the owners of its subscriptions, '' among them if one is nobody's, `named` the same for Arrow, which
+    takes long to make of many; `owners` gives for each number the place of its owner there; `owned` says whether
+    somebody owns one of them."""
 
     def __init__(self, matcher: BoxMatcher) -> None:
         self.matcher = matcher
         self.names, self.owners = matcher.spans.coded_owners()
+        self.named = pa.array(self.names, pa.string())
         self.owned = any(self.names)
 
 

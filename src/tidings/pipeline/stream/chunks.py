@@ -37,11 +37,10 @@ def chunk_of(batch: EventBatch, minutes: Rows, matches: Matches, plan: OpenedPla
     positions = batch.positions.to_numpy()
     if not plan.owned:
         return pa.RecordBatch.from_arrays([pa.array(positions[events]), subscriptions], schema=_PAIR)
-    names = pa.array(plan.names, pa.string())
     columns = [
         pa.array(positions[events]),
         subscriptions,
-        names.take(pa.array(plan.owners[ordered])),
+        plan.named.take(pa.array(plan.owners[ordered])),
         pa.array(minutes[events]),
         pa.array(np.zeros(len(events), np.int64)),
     ]

@@ -6,6 +6,7 @@ event and account."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,9 +27,9 @@ class LeftOut(NamedTuple):
 
 
 class QuotaCut:
-    """For the positions [first, last], which it must see in order."""
+    """For the positions [first, last], which it must see in order. `quotas` gives those of some accounts."""
 
-    def __init__(self, quotas: Quotas, first: int, last: int) -> None:
+    def __init__(self, quotas: Callable[[Iterable[str]], Quotas], first: int, last: int) -> None:
         self._quotas, self._first, self._last = quotas, first, last
         self._most: dict[str, int] = {}  # that some position of the stretch allows, by account
         self._minute = -1
@@ -50,11 +51,13 @@ class QuotaCut:
                 self._minute, self._counts = int(minutes[first]), {}
             start, stop = int(matches.offsets[first]), int(matches.offsets[last])
             counts = np.bincount(owners[start:stop], minlength=len(names))
-            for place in np.flatnonzero(counts).tolist():
+            places = np.flatnonzero(counts).tolist()
+            self._learn([names[place] for place in places])
+            for place in places:
                 name, found = names[place], int(counts[place])
                 before = self._counts.get(name, 0)
                 self._counts[name] = before + found
-                if not name or before + found <= (most := self._allowed(name)):
+                if before + found <= (most := self._most[name]):
                     continue
                 mine = start + np.flatnonzero(owners[start:stop] == place)
                 rows = np.searchsorted(matches.offsets, mine, side="right") - 1 - first
@@ -67,7 +70,8 @@ class QuotaCut:
                 ]
         return keep, left
 
-    def _allowed(self, account: str) -> int:
-        if account not in self._most:
-            self._most[account] = max(quota for _, quota in self._quotas.steps(account, self._first, self._last))
-        return self._most[account]
+    def _learn(self, accounts: list[str]) -> None:
+        if new := [name for name in accounts if name not in self._most]:
+            quotas = self._quotas(new)
+            for name in new:
+                self._most[name] = max(quota for _, quota in quotas.steps(name, self._first, self._last))

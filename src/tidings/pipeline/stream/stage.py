@@ -98,8 +98,7 @@ class _Task:
         self._parts = MatchParts(stage.limits)
         self._matches = self._staged = 0
         self._begun = 0.0
-        quotas = store.quotas()
-        self._cuts = [QuotaCut(quotas, stretch.first, stretch.last) for _ in range(stretch.shards)]
+        self._cuts = [QuotaCut(store.quotas, stretch.first, stretch.last) for _ in range(stretch.shards)]
 
     def summary(self) -> list[dict[str, Any]]:
         stretch = self._stretch

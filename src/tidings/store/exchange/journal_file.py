@@ -32,8 +32,8 @@ FORM = "tidings journal"
 FORMAT = 2
 _LONGEST_HEADER = 10_000
 _ROWS_AT_ONCE = 10_000
-_ENTRIES = "SELECT position, accepted, kind, schema_version, body FROM journal WHERE position > ? ORDER BY position"
-_REMOVED = "SELECT position, accepted, key FROM removed_keys WHERE position < ? ORDER BY position"
+ENTRIES = "SELECT position, accepted, kind, schema_version, body FROM journal WHERE position > ? ORDER BY position"
+REMOVED = "SELECT position, accepted, key FROM removed_keys WHERE position < ? ORDER BY position"
 
 
 class Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -73,8 +73,8 @@ def export_journal(store: Store, path: str | os.PathLike[str]) -> int:
         header = Header(FORM, FORMAT, store.id, row.tail, row.complete_from, said)
         file.write(_encoder.encode(header) + b"\n")
         stream = store.database.dialect.stream
-        entries = (_entry_line(*one) for page in stream(connection, _ENTRIES, (0,), _ROWS_AT_ONCE) for one in page)
-        missing = stream(connection, _REMOVED, (row.complete_from,), _ROWS_AT_ONCE)
+        entries = (_entry_line(*one) for page in stream(connection, ENTRIES, (0,), _ROWS_AT_ONCE) for one in page)
+        missing = stream(connection, REMOVED, (row.complete_from,), _ROWS_AT_ONCE)
         removed = (_removed_line(*one) for page in missing for one in page)
         last = 0
         for line in merge(entries, removed, key=attrgetter("position")):

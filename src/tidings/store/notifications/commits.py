@@ -120,7 +120,7 @@ def _insert(
     connection: Connection, database: Database, query: str, rows: Any, now: Instant, cut: Cut, noted: list[Noted]
 ) -> int:
     if "dropped" in rows.schema.names and len(rows):
-        rows = Counting(connection, query, rows, now).kept()
+        rows = Counting(connection, database.dialect, query, rows, now).kept()
     if not len(rows):
         return 0
     cursor = last_cursor(connection)

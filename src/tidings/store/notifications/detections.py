@@ -111,7 +111,7 @@ def _position(place: Place, batch: CompositeBatch) -> int:
 def _store(connection: Connection, database: Database, rows: Any, last: int, now: Instant) -> int:
     if pc.any(pc.not_equal(rows.column("owner"), "")).as_py():
         # Also those that are stored already, after states were lost: the same ones are dropped again.
-        rows = Counting(connection, COMPOSITES, rows, now).kept()
+        rows = Counting(connection, database.dialect, COMPOSITES, rows, now).kept()
     ids = rows.column("id").to_pylist()
     stored = database.dialect.find(connection, notifications.c.detection, ids, DETECTED, ("detection",))
     known = {row.detection for row in stored}

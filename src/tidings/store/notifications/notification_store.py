@@ -43,9 +43,12 @@ class NotificationStore:
         with self.database.reading() as connection:
             return progress.least_committed(connection)
 
-    def quotas(self) -> Quotas:
+    def quotas(self, accounts: Iterable[str] | None = None) -> Quotas:
+        """Of these accounts, or of all."""
         with self.database.reading() as connection:
-            return Quotas.read(connection)
+            if accounts is None:
+                return Quotas.of_all(connection)
+            return Quotas.of(connection, self.database.dialect, accounts)
 
     def commit(
         self, first: int, last: int, chunks: Iterable[Any], query: str = MATCHES, pace: Any = None,
@@ -174,11 +177,11 @@ class NotificationStore:
     def most_dropped(self, limit: int) -> list[Dropped]:
         """The accounts that lost most matches to their quotas, ever."""
         with self.database.reading() as connection:
-            return most_dropped(connection, limit)
+            return most_dropped(connection, self.database.dialect, limit)
 
     def dropped_of(self, account: str) -> Dropped:
         with self.database.reading() as connection:
-            return dropped_of(connection, account)
+            return dropped_of(connection, self.database.dialect, account)
 
     def stage(self, run: str, chunk: int, body: bytes) -> None:
         """Leaves a chunk of matches for the sink."""

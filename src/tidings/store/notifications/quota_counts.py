@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from sqlalchemy import Connection, select, text
+from sqlalchemy import Connection, text
 
 from tidings.schema import Instant
+from tidings.store.databases.database import Dialect
 from tidings.store.notifications.quotas import A_MINUTE, Quotas
 from tidings.store.notifications.told import tell
 from tidings.store.tables import quota_counts
 
-_AT_ONCE = 1_000  # accounts that one look-up takes
 _WRITE = text(
     "INSERT INTO quota_counts (account, query, minute, matches, dropped) "
     "VALUES (:account, :query, :minute, :matches, :dropped) "
@@ -25,71 +25,98 @@ Places = npt.NDArray[np.int64]
 
 
 class Count(NamedTuple):
-    """The matches of an account in the last minute in which it had some; how many were ever dropped."""
+    """The matches of an account in the last minute in which it had some; how many were ever dropped. Or of many
+    accounts, as arrays."""
 
-    minute: int = -1
-    matches: int = 0
-    dropped: int = 0
+    minute: Any = -1
+    matches: Any = 0
+    dropped: Any = 0
 
 
 class Counting:
-    """Of the rows of one transaction of a query, which have the columns of `commits.CHUNK`."""
+    """Of the rows of one transaction of a query, which have the columns of `commits.CHUNK`.
 
-    def __init__(self, connection: Connection, query: str, rows: Any, now: Instant) -> None:
+    All accounts are counted at once: one by one, 30,000 rows of 10,000 accounts took 0.28 s."""
+
+    def __init__(self, connection: Connection, dialect: Dialect, query: str, rows: Any, now: Instant) -> None:
         self._connection = connection
+        self._dialect = dialect
         self._query = query
         self._now = now
-        self._quotas = Quotas.read(connection)
         self._rows = rows
+        owners = rows.column("owner").dictionary_encode()
+        self._names: list[str] = owners.dictionary.to_pylist()
+        codes = owners.indices.to_numpy()
+        # By account, and each account's in the order of positions; what nobody owns is left out.
+        order = np.argsort(codes, kind="stable")
+        nobody = self._names.index("") if "" in self._names else -1
+        self._places: Places = order[codes[order] != nobody]
+        self._codes = codes[self._places]
         self._position, self._minute, self._dropped = (
-            rows.column(name).to_numpy() for name in ("position", "minute", "dropped")
+            rows.column(name).to_numpy()[self._places] for name in ("position", "minute", "dropped")
         )
         self._weight = np.maximum(self._dropped, 1)
 
     def kept(self) -> Any:
         """The rows to store."""
-        keep = self._dropped == 0
-        owners = self._rows.column("owner").dictionary_encode()
-        names, codes = owners.dictionary.to_pylist(), owners.indices.to_numpy()
-        counts = self._counts([name for name in names if name])
-        order = np.argsort(codes, kind="stable")
-        bounds = np.searchsorted(codes[order], np.arange(len(names) + 1))
-        for code, name in enumerate(names):
-            if not name:
-                continue
-            mine = order[bounds[code] : bounds[code + 1]]
-            for of_minute in np.split(mine, np.flatnonzero(np.diff(self._minute[mine])) + 1):
-                beyond, counts[name] = self._counted(name, of_minute, counts.get(name, Count()))
-                keep[of_minute] &= ~beyond
-        if counts:
-            self._connection.execute(_WRITE, [self._written(*one) for one in counts.items()])
-        return self._rows if keep.all() else self._rows.filter(pa.array(keep))
+        if not len(self._places):
+            return self._rows
+        accounts = [name for name in self._names if name]
+        counts = self._counts(accounts)
+        known = [counts.get(name, Count()) for name in self._names]
+        before = Count(*(np.array(column, np.int64) for column in zip(*known, strict=True)))
+        # One group for an account and a minute.
+        is_first = np.ones(len(self._codes), np.bool_)
+        is_first[1:] = (np.diff(self._codes) != 0) | (np.diff(self._minute) != 0)
+        starts = np.flatnonzero(is_first)
+        code, minute = self._codes[starts], self._minute[starts]
+        earlier = np.where(minute == before.minute[code], before.matches[code], 0)
+        ranks = np.cumsum(self._weight)
+        group = np.cumsum(is_first) - 1
+        ranks += (earlier - ranks[starts] + self._weight[starts])[group]
+        allowed = self._allowed(Quotas.of(self._connection, self._dialect, accounts))
+        beyond = (ranks > allowed) | (self._dropped > 0)
+        lost = np.add.reduceat(np.where(beyond, self._weight, 0), starts)
+        for place in np.flatnonzero(lost).tolist():
+            stop = starts[place + 1] if place + 1 < len(starts) else len(ranks)
+            first = starts[place] + int(np.argmax(beyond[starts[place] : stop]))
+            if earlier[place] <= (quota := int(allowed[first])):
+                self._tell(self._names[code[place]], quota, int(minute[place]))
+        self._write(code, minute, ranks[np.append(starts[1:], len(ranks)) - 1], lost, before.dropped)
+        if not beyond.any():
+            return self._rows
+        keep = np.ones(len(self._rows), np.bool_)
+        keep[self._places[beyond]] = False
+        return self._rows.filter(pa.array(keep))
 
-    def _written(self, account: str, count: Count) -> dict[str, Any]:
-        return {"account": account, "query": self._query, **count._asdict()}
+    def _allowed(self, quotas: Quotas) -> Places:
+        """The quota that holds for each row."""
+        first, last = int(self._position.min()), int(self._position.max())
+        allowed: Places = np.array([quotas.at(name, last) for name in self._names], np.int64)[self._codes]
+        if not quotas.changes(first, last):
+            return allowed
+        bounds = np.searchsorted(self._codes, np.arange(len(self._names) + 1))
+        for code, name in enumerate(self._names):
+            mine = slice(bounds[code], bounds[code + 1])
+            for start, quota in quotas.steps(name, first, last):
+                allowed[mine][np.searchsorted(self._position[mine], start) :] = quota
+        return allowed
 
-    def _counted(self, account: str, rows: Places, before: Count) -> tuple[npt.NDArray[np.bool_], Count]:
-        """Which of an account's rows of one minute are beyond its quota, and its count after them."""
-        minute, positions = int(self._minute[rows[0]]), self._position[rows]
-        earlier = before.matches if minute == before.minute else 0
-        ranks = np.cumsum(self._weight[rows]) + earlier
-        allowed = np.zeros(len(rows), np.int64)
-        for start, quota in self._quotas.steps(account, int(positions[0]), int(positions[-1])):
-            allowed[np.searchsorted(positions, start) :] = quota
-        beyond = (ranks > allowed) | (self._dropped[rows] > 0)
-        lost = int(self._weight[rows][beyond].sum())
-        if lost and earlier <= (quota := int(allowed[np.argmax(beyond)])):
-            self._tell(account, quota, minute)
-        return beyond, Count(minute, int(ranks[-1]), before.dropped + lost)
+    def _write(self, code: Places, minute: Places, matches: Places, lost: Places, dropped: Places) -> None:
+        """Of each account its last minute."""
+        dropped = dropped.copy()
+        np.add.at(dropped, code, lost)
+        last = np.append(np.flatnonzero(np.diff(code)), len(code) - 1)
+        columns = (code[last], minute[last], matches[last], dropped[code[last]])
+        rows = [
+            {"account": self._names[place], "query": self._query, "minute": at, "matches": found, "dropped": ever}
+            for place, at, found, ever in zip(*(column.tolist() for column in columns), strict=True)
+        ]
+        self._connection.execute(_WRITE, rows)
 
     def _counts(self, accounts: list[str]) -> dict[str, Count]:
-        found = {}
-        for first in range(0, len(accounts), _AT_ONCE):
-            some = quota_counts.c.account.in_(accounts[first : first + _AT_ONCE])
-            own = quota_counts.c.query == self._query
-            for row in self._connection.execute(select(quota_counts).where(some, own)):
-                found[row.account] = Count(row.minute, row.matches, row.dropped)
-        return found
+        rows = self._dialect.find(self._connection, quota_counts.c.account, accounts)
+        return {row.account: Count(row.minute, row.matches, row.dropped) for row in rows if row.query == self._query}
 
     def _tell(self, account: str, quota: int, minute: int) -> None:
         """A notice, once a minute: when the first match is dropped."""

@@ -7,12 +7,13 @@ batches were cut. What nobody owns has no quota."""
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, func, select, update
 
+from tidings.store.databases.database import Dialect
 from tidings.store.tables import DROPPED, quota_counts, quotas
 
 DEFAULT_QUOTA = 100_000  # matches per minute, until the journal says otherwise
@@ -29,18 +30,22 @@ class Dropped:
     quota: int
 
 
-def most_dropped(connection: Connection, limit: int) -> list[Dropped]:
-    """Accounts of which some were dropped, the most first."""
-    sum_of = func.sum(quota_counts.c.dropped).label("dropped")
-    query = select(quota_counts.c.account, sum_of).where(DROPPED).group_by(quota_counts.c.account)
-    rows = connection.execute(query.order_by(sum_of.desc(), quota_counts.c.account).limit(limit)).all()
-    known = Quotas.read(connection) if rows else Quotas()
-    return [Dropped(row.account, int(row.dropped), known.now(row.account)) for row in rows]
+def most_dropped(connection: Connection, dialect: Dialect, limit: int) -> list[Dropped]:
+    """Accounts of which some were dropped, the most first: of those that a query dropped most of."""
+    table = quota_counts
+    most = select(table.c.account).where(DROPPED).order_by(table.c.dropped.desc()).limit(2 * limit)
+    sums: Counter[str] = Counter()
+    for row in dialect.find(connection, table.c.account, sorted(set(connection.execute(most).scalars()))):
+        sums[row.account] += row.dropped
+    first = sorted(sums.items(), key=lambda one: (-one[1], one[0]))[:limit]
+    known = Quotas.of(connection, dialect, sums)
+    return [Dropped(account, dropped, known.now(account)) for account, dropped in first]
 
 
-def dropped_of(connection: Connection, account: str) -> Dropped:
+def dropped_of(connection: Connection, dialect: Dialect, account: str) -> Dropped:
     query = select(func.sum(quota_counts.c.dropped)).where(quota_counts.c.account == account)
-    return Dropped(account, int(connection.execute(query).scalar() or 0), Quotas.read(connection).now(account))
+    quota = Quotas.of(connection, dialect, [account]).now(account)
+    return Dropped(account, int(connection.execute(query).scalar() or 0), quota)
 
 
 def all_dropped(connection: Connection) -> int:
@@ -55,7 +60,7 @@ def forget_minute(connection: Connection, query: str) -> None:
 
 
 class Quotas:
-    """Of all accounts, at every position: (account, position from which it holds, matches per minute); the account ''
+    """Of some accounts, at every position: (account, position from which it holds, matches per minute); the account ''
     stands for those without one of their own, 0 matches for any number."""
 
     def __init__(self, settings: Iterable[tuple[str, int, int]] = ()) -> None:
@@ -64,7 +69,13 @@ class Quotas:
             self._by_account[account].append((position, matches))
 
     @classmethod
-    def read(cls, connection: Connection) -> Quotas:
+    def of(cls, connection: Connection, dialect: Dialect, accounts: Iterable[str]) -> Quotas:
+        rows = dialect.find(connection, quotas.c.account, sorted({"", *accounts}))
+        return cls([(row.account, row.position, row.matches) for row in rows])
+
+    @classmethod
+    def of_all(cls, connection: Connection) -> Quotas:
+        """There is a row for each time that an account was given one."""
         rows = connection.execute(select(quotas.c.account, quotas.c.position, quotas.c.matches))
         return cls([(row.account, row.position, row.matches) for row in rows])
 
@@ -83,6 +94,10 @@ class Quotas:
         """At the end of the journal; 0: any number."""
         quota = self.at(account, UNLIMITED)
         return 0 if quota == UNLIMITED else quota
+
+    def changes(self, first: int, last: int) -> bool:
+        """Whether some quota changes at a position in (first, last]."""
+        return any(first < at <= last for settings in self._by_account.values() for at, _ in settings)
 
     def steps(self, account: str, first: int, last: int) -> list[tuple[int, int]]:
         """The quotas at the positions [first, last], each with the position from which it holds."""
