@@ -59,6 +59,17 @@ def test_thousands_of_filters_are_merged_to_the_limit() -> None:
     assert not FILTERS.fits(["colour = red"])
 
 
+def test_one_filter_less_merges_one_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    many = [f"price between {2 * number} and {2 * number + 1}" for number in range(3_000)]
+    filters = EngineFilters(CATALOG)
+    first = filters.summary(many, 100)
+    before = filters._merged.cache_info().misses
+    assert 30 < before < 300
+    filters.summary(many[:1_500] + many[1_501:], 100)
+    assert filters._merged.cache_info().misses <= before + 2
+    assert len(first) <= 100
+
+
 def test_no_filter_and_no_summary_is_too_long_for_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine_filters, "LONGEST_TEXT", 100)
     monkeypatch.setattr(engine_filters, "_MOST_TEXT", 500)

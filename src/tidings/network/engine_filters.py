@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
+from zlib import crc32
 
 import pyarrow as pa
 
@@ -25,6 +26,7 @@ from tidings.network.wire_shapes import LONGEST_TEXT
 from tidings.overlay import values
 from tidings.overlay.filters import Filters, Selector
 from tidings.overlay.language_filters import LanguageFilters
+from tidings.overlay.reduction import Reduction
 from tidings.schema.catalog import Catalog
 
 _serials = itertools.count(1)
@@ -42,7 +44,8 @@ class EngineFilters(Filters):
         self._decoder = _Decoder(catalog)
         self.everything = self._language.everything.text  # type: ignore[attr-defined]
         self._bound = lru_cache(20_000)(lambda text: Filter.parse(text, catalog))
-        self._covers = lru_cache(200_000)(self._covers_by_language)
+        self._merged = lru_cache(20_000)(self.widen)
+        self._reduction = Reduction(catalog, self._bound)
 
     def fits(self, texts: Iterable[object]) -> bool:
         """Whether all of them are filters under this catalog."""
@@ -70,13 +73,16 @@ class EngineFilters(Filters):
         return sorted({self.travelling(one.text) for one in BoundComposite.parse(text, self.catalog).filters})
 
     def covers(self, wider: values.Filter, narrower: values.Filter) -> bool:
-        return self._covers(wider, narrower)
-
-    def _covers_by_language(self, wider: str, narrower: str) -> bool:
         return covers(self._bound(wider), self._bound(narrower), self.catalog)
+
+    def reduce(self, filters: Iterable[values.Filter]) -> tuple[values.Filter, ...]:
+        return self._reduction.reduce(sorted({str(one) for one in filters}))
 
     def overlaps(self, left: values.Filter, right: values.Filter) -> bool:
         return overlaps(self._bound(left), self._bound(right), self.catalog)
+
+    def overlapping(self, filters: Iterable[values.Filter], others: Sequence[values.Filter]) -> set[values.Filter]:
+        return {*self._reduction.overlapping(map(str, filters), [str(one) for one in others])}
 
     def matches(self, filter: values.Filter, content: object) -> bool:
         return self.selector((filter,))(content)
@@ -94,10 +100,9 @@ class EngineFilters(Filters):
 
     def summary(self, filters: Iterable[values.Filter], limit: int) -> tuple[values.Filter, ...]:
         """Where there are far too many, neighbours by text are merged before all are compared with each other."""
-        some = sorted(set(filters), key=self.text)
-        while len(some) > 2 * limit:
-            runs = [some[start : start + 8] for start in range(0, len(some), 8)]
-            some = sorted({self.widen(run) for run in runs}, key=self.text)
+        some: Sequence[values.Filter] = sorted(set(filters), key=self.text)
+        if len(some) > 2 * limit:
+            some = sorted({self._merged(run) for run in _runs(some, limit)}, key=self.text)
         found = super().summary(some, limit)
         while len(found) > 1 and sum(len(str(one)) for one in found) > _MOST_TEXT:
             found = super().summary(found, len(found) // 2)
@@ -107,6 +112,17 @@ class EngineFilters(Filters):
         if not filters:
             return lambda _content: False
         return _Selection(self._decoder, self.catalog, [self._bound(one) for one in filters])
+
+
+def _runs(texts: Sequence[values.Filter], count: int) -> Iterator[tuple[values.Filter, ...]]:
+    """About so many runs, or half of it. What a run ends with says that it ends: one filter more or less changes one
+    run, and the others need not be merged again."""
+    length = 1 << (len(texts) // count).bit_length()
+    start = 0
+    for stop, text in enumerate(texts, 1):
+        if stop == len(texts) or crc32(str(text).encode()) % length == 0:
+            yield tuple(texts[start:stop])
+            start = stop
 
 
 def _travelling(literal: Literal) -> Literal:

@@ -27,6 +27,10 @@ class Filters(ABC):
     def overlaps(self, left: Filter, right: Filter) -> bool:
         """May say yes wrongly, never no."""
 
+    def overlapping(self, filters: Iterable[Filter], others: Sequence[Filter]) -> set[Filter]:
+        """The filters that overlap any of the others."""
+        return {one for one in filters if any(self.overlaps(one, other) for other in others)}
+
     @abstractmethod
     def matches(self, filter: Filter, content: object) -> bool: ...
 

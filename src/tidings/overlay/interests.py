@@ -9,7 +9,7 @@ from tidings.overlay.messages import Posted
 from tidings.overlay.server import Server
 from tidings.overlay.values import Filter, Interest, Version
 
-_FEW = 100  # new filters that are looked at one by one
+_FEW = 100  # new filters that are looked at alone
 
 
 def own_changed(server: Server) -> None:
@@ -35,7 +35,7 @@ def _is_covered(server: Server, own: set[Filter], before: set[Filter]) -> bool:
     new = own - before
     if len(new) > _FEW or not before <= own:
         return False
-    return all(any(server.filters.covers(wide, one) for wide in server.wanted) for one in new)
+    return server.filters.reduce((*server.wanted, *new)) == server.wanted
 
 
 def adopt(server: Server, filters: Filters) -> None:
@@ -54,7 +54,7 @@ def due(server: Server, neighbour: str) -> tuple[tuple[Filter, ...], tuple[Filte
     advertised = {*server.durable.advertisements.values(), *(one for each in others for one in each.advertisements)}
     if server.distribution == "advertisements":
         behind = held[neighbour].advertisements if neighbour in held else ()
-        filters = {one for one in filters if any(server.filters.overlaps(one, other) for other in behind)}
+        filters = server.filters.overlapping(filters, behind)
     limit = server.limits.filters
     return server.filters.summary(filters, limit), server.filters.summary(advertised, limit)
 

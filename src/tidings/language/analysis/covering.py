@@ -6,7 +6,7 @@ an enumeration that grows may end a covering (`brand != 'opel'` and all the othe
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from tidings.errors import expect
 from tidings.language.analysis.constraints import Constraints, constraints_of
@@ -40,12 +40,13 @@ def covers(wider: Filter, narrower: Filter, catalog: Catalog) -> bool:
     for name, filter in (("wider", wider), ("narrower", narrower)):
         expect(filter, Filter, "covers", name, "a Filter (Filter.parse takes a text)")
     expect(catalog, Catalog, "covers", "catalog", "a tidings.Schema")
-    outer = [constraints_of(conjunction, catalog) for conjunction in wider.conjunctions]
-    for conjunction in narrower.conjunctions:
-        inner = constraints_of(conjunction, catalog)
-        if not impossible(inner) and not any(_covers(one, inner, catalog) for one in outer):
-            return False
-    return True
+    outer, inner = ([constraints_of(one, catalog) for one in side.conjunctions] for side in (wider, narrower))
+    return alternatives_cover(outer, [one for one in inner if not impossible(one)], catalog)
+
+
+def alternatives_cover(outer: Sequence[Constraints], inner: Sequence[Constraints], catalog: Catalog) -> bool:
+    """Whether each alternative of a filter, of those that are possible, is covered by one of another filter."""
+    return all(any(_covers(one, narrow, catalog) for one in outer) for narrow in inner)
 
 
 def _covers(outer: Constraints, inner: Constraints, catalog: Catalog) -> bool:
@@ -71,9 +72,11 @@ def _covers(outer: Constraints, inner: Constraints, catalog: Catalog) -> bool:
 
 
 def _range_covers(attribute: str, outer: Constraints, inner: Constraints, catalog: Catalog) -> bool:
+    wide, known = outer.ranges[attribute], inner.ranges.get(attribute)
+    if known is not None and includes(wide, known):
+        return True
     space = attribute_space(attribute, catalog)
-    wide = outer.ranges[attribute]
-    if includes(wide, inner.ranges.get(attribute, space.everything)):
+    if known is None and includes(wide, space.everything):
         return True
     if outer.ties(attribute):
         return False  # the value that is a member may not be the one that the other demand was shown for
