@@ -315,7 +315,7 @@ _OVERLAY = (
     ("twins stay", "links.py", "if len(server.renumbered) > server.limits.renumberings:", "if False:"),
     ("other identities", "links.py", "if state.identity != server.identity:", "if False:"),
     ("nobody sends what others lack", "links.py", "        if lacking:", "        if False:"),
-    ("late answers count", "links.py", "or answer.sent <= link.answered:", "or False:"),
+    ("late answers count", "links.py", "not link.answered < answer.sent <= server.now", "not answer.sent <= server.now"),
     ("weights change at once", "links.py", "server.now - link.other_since >= server.timing.steady_weight or", "True or"),
     ("older interests", "interests.py", "(held and interest.version <= held.version) or", "False or"),
     ("interests of a later schema", "interests.py", "or interest.schema > server.schema:", "or False:"),

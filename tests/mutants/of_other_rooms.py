@@ -32,6 +32,9 @@ _MOVED_ONCE = (
     "tests/network/test_moves.py::test_a_subscription_moves_with_its_notifications_and_hears_everything_once",
 )
 _LUGGAGE = ("tests/network/test_moves.py::test_any_number_of_notifications_goes_along",)
+_REDUCED = ("tests/overlay/test_reduction.py",)
+_LIES = ("tests/overlay/test_lies.py",)
+_LYING = ("tests/network/test_lies.py",)
 _OVERLAY = ("tests/overlay/test_orders.py", "tests/overlay/test_filters.py")
 
 _SCHEMA = (
@@ -85,6 +88,12 @@ _TEXTS_OF_PATHS = (
 
 _SERVERS = (
     ("any log agrees", "orders.py", "server.digests[beat.schema] != beat.digest", "False", _OVERLAY),
+    ("spans speak for all values", "reduction.py", "name in one.members or not one.possible", "not one.possible", _REDUCED),
+    ("comparisons are not remembered", "reduction.py", "self._answers[row, column] = known", "pass", _REDUCED),
+    ("any number of names", "server.py", "name in known or len(known) < self.limits.servers", "True", _LIES),
+    ("answers that nobody asked for", "repair.py", "if answer.origin not in server.asked:", "if False:", _LIES),
+    ("struck off and still expected", "orders.py", "server.asked.pop(order.server, None)", "pass", _LIES),
+    ("all orders in one message", "orders.py", "tuple(some[: max(fit, 1)])", "tuple(some)", _LIES),
     ("two that cover each other dropped", "filters.py", "kept = [other for other in kept if not self.covers(filter, other)]", "pass", _OVERLAY),
 )  # fmt: skip
 
@@ -101,7 +110,7 @@ _MOVED = (
     ("moves to nowhere", "moves.py", "elif command.to not in server.hops:", "elif False:", _MOVES),
     ("a subscription stays behind", "moves.py", "server.write(Unsubscribed(subscription))", "pass", _MOVES),
     ("marks follow a move in later answers", "moves.py", "server.moved_in += 1", "pass", ("tests/overlay/test_rules.py",)),
-    ("interests go everywhere", "interests.py", "one for one in filters if any(server.filters.overlaps(one, other) for other in behind)", "one for one in filters", _ADVERTISED),
+    ("interests go everywhere", "interests.py", "server.filters.overlapping(filters, behind)", "filters", _ADVERTISED),
     ("advertisements go one hop", "interests.py", ", *(one for each in others for one in each.advertisements)}", "}", _ADVERTISED),
     ("own advertisements are not told", "interests.py", "{*server.durable.advertisements.values(), *(", "{*(", _ADVERTISED),
     ("events outside advertisements", "forwarding.py", "if server.distribution != \"advertisements\":", "if True:", _ADVERTISED),
@@ -119,6 +128,10 @@ _NODES = (
     ("luggage counted from the newest", "store/moves/offers.py", "found.append(OfferedNotification(row.cursor, row.position,", "found.append(OfferedNotification(row.cursor + 1, row.position,", _LUGGAGE),
     ("a move without a ticket", "store/moves/offers.py", "if owner is None:", "if False:", ("tests/network/test_moves.py::test_a_move_without_a_ticket_or_to_a_taken_id_is_refused_and_changes_nothing",)),
     ("pending events stay behind", "network/moving_out.py", "if standing.span is not None else set()", "if False else set()", _MOVED_ONCE),
+    ("growth that cannot follow", "network/customs.py", "catalog = grow(catalog, change_of(order))", "change_of(order)", _LYING),
+    ("weights that are no numbers", "network/wire_shapes.py", "msgspec.Meta(gt=0, le=1e9)", "msgspec.Meta()", ("tests/network/test_wire.py",)),
+    ("a message ends the process", "network/node.py", "self.counts[\"failed\"] += 1", "raise", _LYING),
+    ("requests take any time", "network/node.py", "> _MOST_SECONDS:", "> 60:", _LYING),
     ("events accepted while a node starts", "network/node.py", "followed = max(tail, found.position)", "followed = store.tail()", _STARTING),
 )  # fmt: skip
 

@@ -73,3 +73,21 @@ def test_what_is_too_much_is_refused(message: m.Message) -> None:
 def test_more_bytes_than_allowed_are_not_read() -> None:
     with pytest.raises(WrongMessage, match="8 MiB"):
         decode(bytes(LARGEST + 1))
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        *(
+            m.LinkStates((("a", v.LinkState("identity", VERSION, (("b", weight),))),))
+            for weight in (float("nan"), float("inf"), -5.0, 0.0)
+        ),
+        *(m.HeartbeatAnswer(VERSION, sent, 3) for sent in (float("nan"), float("inf"), -1.0)),
+        *(m.Orders(0, "", (("r", v.StrikeOff(name)),)) for name in ("", "a\0b", "a b", "a\n", "x" * 61)),
+        m.Routed("a", 9, m.MovedIn("wi\0sh", VERSION)),
+        m.Routed("a\0", 9, m.MovedIn("wish", VERSION)),
+    ],
+)
+def test_what_no_server_could_keep_is_refused(message: m.Message) -> None:
+    with pytest.raises(WrongMessage):
+        decode(encode([message]))

@@ -55,6 +55,7 @@ def test_nothing_of_absurd_numbers_is_stored() -> None:
     made = made_network()
     one = server(made, "a")
     identity = one.states["c"].identity
+    one.asked["c"] = one.heads["c"]
     lies: list[Message] = [
         beat(known={"a": NUMBERED}),
         beat(heads={"a": PLACED}),

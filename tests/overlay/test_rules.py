@@ -119,7 +119,7 @@ def test_many_missed_events_come_in_several_questions() -> None:
 def test_answers_to_an_earlier_life_are_ignored() -> None:
     made = network(PAIR, [SUBSCRIBED], 20)
     one = server(made, "a")
-    mark = Stamp(server(made, "b").incarnation, 50)
+    mark = one.asked["b"] = Stamp(server(made, "b").incarnation, 50)
     for life in (Version(one.incarnation - 1, 0), Version(one.incarnation, one.moved_in + 1)):
         outcome = tell(made, "a", "b", Routed("a", 9, Answer("b", life, (), mark, None)))
         assert outcome.changes == []
@@ -130,6 +130,7 @@ def test_answers_to_an_earlier_life_are_ignored() -> None:
 def test_an_answer_does_not_lower_a_mark() -> None:
     made = network(PAIR, [SUBSCRIBED], 20)
     one, incarnation = server(made, "a"), server(made, "b").incarnation
+    one.asked["b"] = Stamp(incarnation, 50)
     for position in (50, 40):
         tell(made, "a", "b", Routed("a", 9, Answer("b", one.life, (), Stamp(incarnation, position), None)))
         assert one.durable.marks["b"] == Stamp(incarnation, 50)
@@ -152,6 +153,7 @@ def test_events_of_a_later_schema_wait() -> None:
     outcome = tell(made, "a", "b", Events(Version(9, 9), (event,)))
     assert (outcome.changes, outcome.sends) == ([], [])
     life = server(made, "a").life
+    server(made, "a").asked["b"] = Stamp(server(made, "b").incarnation, 1)
     answer = Answer("b", life, (event,), Stamp(server(made, "b").incarnation, 1), None)
     assert tell(made, "a", "b", Routed("a", 9, answer)).changes == []
     assert asked_of_a_later_schema(made) == []

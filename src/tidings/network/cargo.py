@@ -9,15 +9,17 @@ from typing import Annotated
 import msgspec
 
 from tidings.network.wire import WrongMessage
+from tidings.network.wire_shapes import NO_ZERO, Name
 
 _MOST_BYTES = 3 << 20  # compressed, of one offer
 _LARGEST = 64 << 20  # uncompressed
-_Text = Annotated[str, msgspec.Meta(max_length=1 << 20)]
+_Text = Annotated[str, msgspec.Meta(max_length=1 << 20, pattern=NO_ZERO)]
+_State = Annotated[str, msgspec.Meta(pattern=NO_ZERO)]  # of any length
 
 
 class CargoEvent(msgspec.Struct, array_like=True, frozen=True):
     body: str
-    origin: Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
+    origin: Name
     incarnation: int
     position: int
     pending: bool = False  # the old server did not match it yet
@@ -28,7 +30,7 @@ class CargoNotification(msgspec.Struct, array_like=True, frozen=True):
     event: int  # its number, -1: none
     stored: int
     detection: _Text = ""
-    body: str = ""
+    body: _Text = ""
 
 
 class Cargo(msgspec.Struct, frozen=True):
@@ -40,13 +42,13 @@ class Cargo(msgspec.Struct, frozen=True):
     composite: bool
     paused: bool
     opened: int
-    expiry: str = ""
-    name: str = ""
-    note: str = ""
+    expiry: _Text = ""
+    name: _Text = ""
+    note: _Text = ""
     events: tuple[CargoEvent, ...] = ()
     notifications: tuple[CargoNotification, ...] = ()
-    states: tuple[tuple[str, int | None, str, int | None], ...] = ()
-    early: str = "[]"
+    states: tuple[tuple[_State, int | None, _State, int | None], ...] = ()
+    early: _State = "[]"
     since: int = 0  # where it began at the old server
 
 

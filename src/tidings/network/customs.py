@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import msgspec
-
-from tidings.errors import LanguageError, SchemaError
 from tidings.network.engine_filters import EngineFilters
 from tidings.network.moving_in import check
-from tidings.network.stored import change_of
-from tidings.network.wire import WrongMessage
+from tidings.network.stored import change_of, is_statistics
 from tidings.overlay import messages as m
 from tidings.overlay.server import Server
 from tidings.overlay.values import Growth, Order
+from tidings.schema.growth import grow
 
 
 def bears(server: Server, filters: EngineFilters, message: m.Message) -> bool:
-    """Whether its filters are filters here, once the schema is as new as theirs, and growth can be read."""
+    """Whether its filters are filters here, once the schema is as new as theirs, and growth can follow what is here."""
     match message:
         case m.Posted(interest) if interest.schema <= server.schema:
             return filters.fits((*interest.filters, *interest.advertisements))
@@ -23,8 +20,8 @@ def bears(server: Server, filters: EngineFilters, message: m.Message) -> bool:
             return filters.fits(ask.filters)
         case m.Routed(to, _, m.Search() as search) if to == server.name:
             return search.schema > server.schema or filters.fits((search.filter,))
-        case m.Orders(_, _, orders):
-            return all(_is_read(order) for _, order in orders)
+        case m.Orders(start, digest, orders) if start <= server.schema and server.digests[start] == digest:
+            return _can_follow(filters, orders[server.schema - start :])
     return True
 
 
@@ -35,17 +32,21 @@ def not_takeable(server: Server, filters: EngineFilters, message: m.Message) -> 
             try:
                 check(offer.cargo, filters.catalog)
                 filters.check(str(offer.filter))
-            except (WrongMessage, LanguageError) as problem:
+            except Exception as problem:  # what a neighbour wrote may fail in any way
                 return offer, str(problem)
     return None
 
 
-def _is_read(order: Order) -> bool:
-    """Whether a growth can be read at all; whether it may follow, the home has decided."""
-    if not isinstance(order, Growth):
-        return True
+def _can_follow(filters: EngineFilters, orders: tuple[tuple[str, Order], ...]) -> bool:
+    """The home has tried whether growth may follow; a neighbour that lies has not. What cannot follow must not be
+    ordered here: the machine would have it and the store would not, so no growth could follow from then on."""
+    catalog = filters.catalog
     try:
-        change_of(order)
-    except (SchemaError, msgspec.DecodeError, ValueError, KeyError, TypeError):
+        for _, order in orders:
+            if isinstance(order, Growth):
+                if is_statistics(order):
+                    return False
+                catalog = grow(catalog, change_of(order))
+    except Exception:  # what a neighbour wrote may fail in any way
         return False
     return True

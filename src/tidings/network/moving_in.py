@@ -26,9 +26,13 @@ _AT_ONCE = 0  # the second of matches that wait: with the next batch, whatever t
 
 
 def check(data: object, catalog: Catalog) -> None:
-    """Raises WrongMessage or LanguageError where a server cannot take the cargo."""
+    """Raises an error where a server cannot take the cargo."""
     assert isinstance(data, bytes)
-    Arriving(unpacked(data), catalog)
+    cargo = unpacked(data)
+    Arriving(cargo, catalog)
+    _carried(cargo, catalog)
+    if cargo.expiry:
+        Instant.parse(cargo.expiry)
 
 
 def move_in(change: Arrived, own_after: int, catalog: Catalog) -> MoveIn:

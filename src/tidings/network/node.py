@@ -34,7 +34,7 @@ from tidings.overlay import messages as m
 from tidings.overlay.durable import Arrived, Journaled, Ordered
 from tidings.overlay.machine import receive, start
 from tidings.overlay.server import Outcome
-from tidings.overlay.values import BEGINNING, Event, Limits, Timing
+from tidings.overlay.values import BEGINNING, Event, Growth, Limits, Order, Timing
 from tidings.store import DeadLetter, Heard, Refused, Store
 from tidings.store import Outcome as Stored
 from tidings.store.network.nodes import StoredLink
@@ -45,6 +45,9 @@ _TICK = 0.1  # seconds; interests and trees follow with the next one
 _MOST_AT_ONCE = 200  # changes in one transaction
 _LOOK_AT_ACCOUNTS = 1.0  # seconds: commands on the store tell nobody
 _CLEAN_EVERY = 600.0  # seconds
+_MOST_SECONDS = 0.5  # for one request of a neighbour; the rest is dropped and sent again, and others get their turn
+_MOST_SEARCHES = 2  # at once; others wait, since each is work for all servers
+_MOST_LOGGED = 100  # messages that failed
 
 
 class Node:
@@ -65,6 +68,7 @@ class Node:
         self.postmen: dict[str, Postman] = {}
         self.links: dict[str, StoredLink] = {}
         self._answers = Answers()
+        self._searching = asyncio.Semaphore(_MOST_SEARCHES)
         self.counts: Counter[str] = Counter()
         self.rates = Rates()
         self.stored_orders = len(found.orders)
@@ -82,6 +86,7 @@ class Node:
         )
         self.server.refuses = self._schema.why_not
         self.server.size_of = _size_of
+        self.server.size_of_order = _size_of_order
         self._take(outcome)
         self._complete_orders()
         self.read_links()
@@ -121,14 +126,31 @@ class Node:
         messages = decode(data)
         self.rates.count("from", neighbour, len(messages))
         self.follow_changes()
-        for message in messages:
+        begun = time.monotonic()
+        for place, message in enumerate(messages):
+            if time.monotonic() - begun > _MOST_SECONDS:
+                self.counts["dropped"] += len(messages) - place
+                break
             if (problem := not_takeable(self.server, self.filters, message)) is not None:
                 self._refuse(*problem)
             elif bears(self.server, self.filters, message):
-                self._take(receive(self.server, m.From(neighbour, message), self.now())[1])
+                self._receive(neighbour, message)
             else:
                 self.counts["refused"] += 1
         return len(messages)
+
+    def _receive(self, neighbour: str, message: m.Message) -> None:
+        """A message that fails is dropped: no neighbour can end this process. What it changed before stays."""
+        try:
+            outcome = receive(self.server, m.From(neighbour, message), self.now())[1]
+        except StoreError:
+            raise
+        except Exception:
+            self.counts["failed"] += 1
+            if self.counts["failed"] <= _MOST_LOGGED:
+                _log.exception("%s of %s was dropped", type(message).__name__, neighbour)
+            outcome = self.server.outcome()
+        self._take(outcome)
 
     def _own_after(self, change: Arrived) -> int:
         """How far the old server of a subscription that arrived had this server's own events."""
@@ -262,7 +284,7 @@ class Node:
         try:
             upto = self.store.stow(stowing(luggage, self._writing.catalog), luggage.after, luggage.upto)
             answer = m.Stowed(luggage.subscription, upto)
-        except TidingsError as problem:
+        except Exception as problem:  # what a neighbour wrote may fail in any way
             self.counts["refused"] += 1
             answer = m.Stowed(luggage.subscription, 0, str(problem))
         self.server.route(luggage.giver, answer)
@@ -312,8 +334,8 @@ class Node:
         away = sorted(set(self.server.states) - expected)
         found: list[m.Found] = []
         with self._answers.searching(name) as answers, suppress(TimeoutError):
-            self.command(m.Query(name, text, most))
-            async with asyncio.timeout(patience):
+            async with asyncio.timeout(patience), self._searching:
+                self.command(m.Query(name, text, most))
                 while expected:
                     found.append(one := await answers.get())
                     expected.discard(one.server)
@@ -361,6 +383,10 @@ def _says_moved_in(message: m.Message, giver: str, subscription: str) -> bool:
 def _payload(event: Event) -> str:
     assert isinstance(event.content, Content)
     return event.content.payload
+
+
+def _size_of_order(order: Order) -> int:
+    return len(str(order.change)) if isinstance(order, Growth) else 0
 
 
 def _size_of(content: object) -> int:

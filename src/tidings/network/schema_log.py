@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from tidings.errors import SchemaError
 from tidings.network.engine_filters import EngineFilters
 from tidings.network.stored import FIRST_VERSION, Stamps, change_of, is_growth, is_statistics, to_store
+from tidings.network.wire_shapes import LONGEST_GROWTH
 from tidings.overlay.durable import Change, Ordered
 from tidings.overlay.orders import append_known
 from tidings.overlay.server import Server
@@ -31,10 +32,14 @@ class SchemaLog:
         """At the home: why an order cannot be."""
         if isinstance(order, Growth):
             try:
+                if len(str(order.change)) > LONGEST_GROWTH:
+                    return (
+                        f"a change of more than {LONGEST_GROWTH >> 20} MiB does not fit into a message between servers"
+                    )
                 if is_statistics(order):
                     return "statistics are each server's own: use tidings journal count-words there"
                 grow(self.filters.catalog, change_of(order))
-            except (SchemaError, ValueError, KeyError, TypeError) as problem:
+            except (SchemaError, ValueError, KeyError, TypeError, RecursionError) as problem:
                 return str(problem)
         return ""
 

@@ -72,7 +72,7 @@ def described(node: Node) -> dict[str, Any]:
             {"id": one.id, "account": one.owner, "filter": one.filter} for one in node.store.advertisements()
         ],
         "gaps": [{"origin": one.origin, "after": one.after, "through": one.through} for one in _gaps(node)],
-        "counts": {name: node.counts[name] for name in ("taken", "journaled", "refused")},
+        "counts": {name: node.counts[name] for name in ("taken", "journaled", "refused", "dropped", "failed")},
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -19,6 +20,7 @@ from tidings.schema.growth import Change, grow
 from tidings.store import Arrival, Grow, Heard, Node, PublishValid, Store, StoredOrder
 from tidings.store.network.nodes import Gap
 
+_log = logging.getLogger(__name__)
 FIRST_VERSION = Catalog().version
 _PAGE = 1_000  # events that are read and matched at once
 
@@ -182,7 +184,8 @@ class Writing:
             except RefusedEvent as refused:
                 self.refused.append((event, refused))
                 continue
-            except msgspec.DecodeError:
+            except Exception as problem:  # JSON that is none, or nested deeper than can be read, …
+                _log.warning("an event of %s was dropped: %s", event.origin, type(problem).__name__)
                 continue
             if (valid.source, valid.id) == event.key:
                 yield Arrival(PublishValid(valid), event.origin, event.stamp)

@@ -13,7 +13,7 @@ import msgspec
 
 from tidings.errors import Explained, TidingsError
 from tidings.network.contents import Page
-from tidings.network.wire_shapes import MOST_MESSAGES, SHAPES, Event, Order, State
+from tidings.network.wire_shapes import MOST_MESSAGES, SHAPES, Event, Name, Order, State
 from tidings.overlay import messages as m
 from tidings.overlay import values as v
 
@@ -203,8 +203,8 @@ def _read_events(events: Sequence[Event]) -> tuple[v.Event, ...]:
 _ORDERS: dict[str, Callable[[str, int], v.Order]] = {
     "growth": lambda body, _: v.Growth(body),
     "distribute": lambda body, _: v.Distribute(_distribution(body)),
-    "succeed": lambda body, term: v.Succeed(body, term),
-    "strike off": lambda body, _: v.StrikeOff(body),
+    "succeed": lambda body, term: v.Succeed(_name(body), term),
+    "strike off": lambda body, _: v.StrikeOff(_name(body)),
 }
 
 
@@ -225,6 +225,13 @@ def read_order(request: str, kind: str, body: str, term: int) -> tuple[str, v.Or
     if kind not in _ORDERS:
         raise WrongMessage(f"unknown order {kind[:40]!r}")
     return request, _ORDERS[kind](body, term)
+
+
+def _name(text: str) -> str:
+    try:
+        return msgspec.convert(text, Name)
+    except msgspec.ValidationError:
+        raise WrongMessage(f"{text[:60]!r} cannot be the name of a server") from None
 
 
 def _distribution(text: str) -> v.Distribution:

@@ -14,34 +14,40 @@ _MOST_NAMES = 20_000
 _MOST_STAMPS = 20_000
 _MOST_ORDERS = 20_000
 
-Name = Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
+NO_ZERO = r"^[^\x00]*$"  # PostgreSQL keeps no zero character
+Name = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9.-]{1,60}\Z")]  # of a server
+Home = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9.-]{0,60}\Z")]  # or none
+Label = Annotated[str, msgspec.Meta(min_length=1, max_length=100, pattern=NO_ZERO)]
 LONGEST_TEXT = 64_000
 Text = Annotated[str, msgspec.Meta(max_length=LONGEST_TEXT)]
-Key = Annotated[str, msgspec.Meta(max_length=4_000)]
+Key = Annotated[str, msgspec.Meta(max_length=4_000, pattern=NO_ZERO)]
+Seconds = Annotated[float, msgspec.Meta(ge=0, le=1e12)]
+Weight = Annotated[float, msgspec.Meta(gt=0, le=1e9)]  # with NaN, each server would compute a tree of its own
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 Numbers = tuple[Count, Count]
 Filters = Annotated[list[Text], msgspec.Meta(max_length=_MOST_FILTERS)]
 Event = tuple[Key, Key, str, Name, Count, Count, Count]
 _Events = Annotated[list[Event], msgspec.Meta(max_length=_MOST_EVENTS)]
 _Numbered = Annotated[dict[Name, Numbers], msgspec.Meta(max_length=_MOST_NAMES)]
-_Growth = Annotated[str, msgspec.Meta(max_length=MOST_BYTES)]  # a grammar may be long
-Order = tuple[Name, str, _Growth, Count]
+LONGEST_GROWTH = MOST_BYTES  # a grammar may be long
+_Growth = Annotated[str, msgspec.Meta(max_length=LONGEST_GROWTH)]
+Order = tuple[Label, str, _Growth, Count]
 
 
 class Heartbeat(msgspec.Struct, array_like=True):
     version: Numbers
-    sent: float
+    sent: Seconds
     known: _Numbered
     heads: _Numbered
     holds: Numbers
-    rule: tuple[Count, str]
+    rule: tuple[Count, Home]
     schema: Count
     digest: Key
 
 
 class Beaten(msgspec.Struct, array_like=True):
     version: Numbers
-    sent: float
+    sent: Seconds
     schema: Count
     conflict: bool
 
@@ -50,7 +56,7 @@ class State(msgspec.Struct, array_like=True):
     name: Name
     identity: Key
     version: Numbers
-    weights: Annotated[list[tuple[Name, float]], msgspec.Meta(max_length=1_000)]
+    weights: Annotated[list[tuple[Name, Weight]], msgspec.Meta(max_length=1_000)]
 
 
 class States(msgspec.Struct, array_like=True):
@@ -103,12 +109,12 @@ class Answer(msgspec.Struct, array_like=True):
 
 class OrderRequest(msgspec.Struct, array_like=True):
     requester: Name
-    request: Name
+    request: Label
     order: Order
 
 
 class OrderAnswer(msgspec.Struct, array_like=True):
-    request: Name
+    request: Label
     version: Count
     refused: Text
 
@@ -150,26 +156,26 @@ class Stowed(msgspec.Struct, array_like=True):
 
 class Search(msgspec.Struct, array_like=True):
     asker: Name
-    name: Name
+    name: Label
     filter: Text
     most: Annotated[int, msgspec.Meta(ge=1, le=_MOST_EVENTS)]
     schema: Count
 
 
 class Searched(msgspec.Struct, array_like=True):
-    name: Name
+    name: Label
     server: Name
     events: _Events
     all: bool
 
 
 class Probe(msgspec.Struct, array_like=True):
-    name: Name
+    name: Label
     version: Numbers
 
 
 class Probed(msgspec.Struct, array_like=True):
-    name: Name
+    name: Label
 
 
 class Taken(msgspec.Struct, array_like=True):

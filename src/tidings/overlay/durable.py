@@ -7,7 +7,9 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, assert_never
 
-from tidings.overlay.values import NO_RULE, Event, Filter, Gap, Key, Order, Rule, Stamp, Succeed
+from tidings.overlay.values import NO_RULE, Event, Filter, Gap, Key, Order, Rule, Stamp, StrikeOff, Succeed
+
+MOST_GAPS = 1_000  # that are reported; the oldest go
 
 
 @dataclass(slots=True)
@@ -213,7 +215,7 @@ def apply(durable: Durable, change: Change) -> None:
             if mark is not None:
                 durable.marks[origin] = mark
             if gap is not None:
-                durable.gaps.append(gap)
+                durable.gaps = [*durable.gaps[1 - MOST_GAPS :], gap]
         case Marked(marks):
             durable.marks.update(marks)
         case Subscribed(subscription, filter):
@@ -229,6 +231,9 @@ def apply(durable: Durable, change: Change) -> None:
             durable.advertisements.pop(advertisement, None)
         case Ordered(orders):
             durable.orders.extend(orders)
+            for _, order in orders:
+                if isinstance(order, StrikeOff):
+                    durable.marks.pop(order.server, None)
             rules = [Rule(order.term, order.home) for _, order in orders if isinstance(order, Succeed)]
             durable.rule = max([durable.rule, *rules])
         case Ruled(rule):

@@ -77,8 +77,8 @@ def _judge(server: Server, link: LinkLife) -> bool:
 
 def on_answer(server: Server, neighbour: str, answer: HeartbeatAnswer) -> None:
     link = server.links[neighbour]
-    if answer.version.incarnation != server.incarnation or answer.sent <= link.answered:
-        return  # late, doubled, or for an earlier life
+    if answer.version.incarnation != server.incarnation or not link.answered < answer.sent <= server.now:
+        return  # late, doubled, made up, or for an earlier life
     orders.on_heartbeat_answer(server, link, answer)
     link.answered, link.unanswered = answer.sent, 0
     if link.answering_since is None:
@@ -128,6 +128,8 @@ def on_states(server: Server, neighbour: str, states: tuple[tuple[str, LinkState
             _heard_of_itself(server, state.version)
         elif name not in server.struck_off and state.version.incarnation <= server.latest:
             known = server.states.get(name)
+            if not server.has_room_for(name, server.states):
+                continue
             if known is None or state.version > known.version:
                 server.states[name] = state
                 newer.append(name)

@@ -54,6 +54,7 @@ def on_move_in(server: Server, offer: MoveIn) -> None:
         server.arrived[place] = offer.version
         own, theirs = server.durable.marks, dict(offer.marks)
         lowered = {name: min(mark, own.get(name, mark)) for name, mark in theirs.items() if name != server.name}
+        lowered = {name: mark for name, mark in lowered.items() if server.has_room_for(name, server.heads)}
         missed = _missed(server, offer, theirs)
         marks = tuple(lowered.items())
         arrived = Arrived(offer.subscription, offer.filter, marks, offer.cargo, missed, offer.giver, offer.marks)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from hashlib import sha256
+from itertools import accumulate
 
 from tidings.overlay import interests
 from tidings.overlay.durable import Ordered, Ruled
@@ -184,7 +185,11 @@ def _pass_on(server: Server) -> None:
 
 
 def _send(server: Server, neighbour: str, start: int) -> None:
-    server.send(neighbour, Orders(start, server.digests[start], tuple(server.durable.orders[start:])))
+    """As many as fit into one message; the neighbour's next heartbeat says which are still missing."""
+    some = server.durable.orders[start : start + server.limits.batch]
+    ends = accumulate(server.size_of_order(order) for _, order in some)
+    fit = sum(end <= server.limits.bytes for end in ends)
+    server.send(neighbour, Orders(start, server.digests[start], tuple(some[: max(fit, 1)])))
 
 
 def _store(server: Server, orders: tuple[tuple[str, Order], ...]) -> None:
@@ -209,6 +214,7 @@ def _follow(server: Server, name: str, order: Order) -> None:
         server.states.pop(order.server, None)
         server.heads.pop(order.server, None)
         server.behind.pop(order.server, None)
+        server.asked.pop(order.server, None)
         server.known, server.stale_tree = None, True
         if order.server == server.name:
             server.leave("it was struck off")

@@ -109,10 +109,10 @@ class Reduction:
 
         for place, number in enumerate(numbers):
             wider = kept & spans.wider(place) & (self._answers[numbers, number] > self._refuted)
-            if any(covers(other, place) for other in np.flatnonzero(wider)):
+            if any(covers(other, place) for other in np.flatnonzero(wider).tolist()):
                 continue
             narrower = kept & spans.narrower(place) & (self._answers[number, numbers] > self._refuted)
-            for other in np.flatnonzero(narrower):
+            for other in np.flatnonzero(narrower).tolist():
                 kept[other] = not covers(place, other)
             kept[place] = True
         return tuple(text for text, stays in zip(texts, kept.tolist(), strict=True) if stays)

@@ -17,13 +17,18 @@ def hear(server: Server, heads: Mapping[str, Stamp]) -> None:
     if heads == server.heads:
         return
     marks, latest = server.durable.marks, server.latest
-    first = []
+    first: list[tuple[str, Stamp]] = []
+    room = server.limits.servers - len(marks)
     for origin, head in heads.items():
         if origin == server.name or origin in server.struck_off or head.incarnation > latest:
+            continue
+        if not server.has_room_for(origin, server.heads):
             continue
         if head > server.heads.get(origin, BEGINNING):
             server.heads[origin] = head
         if origin not in marks:
+            if len(first) >= room:
+                continue
             first.append((origin, BEGINNING if server.durable.restored else head))
         if head > marks.get(origin, head):
             server.behind.setdefault(origin, server.now + server.timing.after_change)
@@ -82,6 +87,8 @@ def on_ask(server: Server, ask: Ask) -> None:
 
 
 def on_answer(server: Server, answer: Answer) -> None:
+    if answer.origin not in server.asked:
+        return  # nobody asked it, or it was struck off since
     if answer.life != server.life or any(event.schema > server.schema for event in answer.events):
         return
     if any(one.incarnation > server.latest for one in (answer.mark, *(event.stamp for event in answer.events))):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from math import inf
 
@@ -106,6 +106,7 @@ class Server:
     settling: dict[str, float] = field(default_factory=dict)  # who waits, and when the last probe went
     probes: dict[tuple[str, str], tuple[set[str], float]] = field(default_factory=dict)  # asker, name: who is to answer
     size_of: Callable[[object], int] = lambda _content: 0  # bytes of an event's content
+    size_of_order: Callable[[Order], int] = lambda _order: 0
     refuses: Callable[[Order], str] = lambda _order: ""  # at the home: why an order cannot be
     arrived: dict[tuple[str, str], Version] = field(default_factory=dict)  # offers taken, by giver and subscription
     distribution: Distribution = "subscriptions"
@@ -134,6 +135,10 @@ class Server:
         """The last incarnation that is believed. Whoever is told a later one could not go above it in its lifetime;
         below it, even clocks that were never set are far enough, and a server goes above what it hears of itself."""
         return int(self.now * 1000) + self.limits.ahead
+
+    def has_room_for(self, name: str, known: Collection[str]) -> bool:
+        """Whether a server may be remembered: names that somebody made up must not fill the memory of all."""
+        return name in known or len(known) < self.limits.servers
 
     def next_version(self) -> Version:
         self.number += 1

@@ -128,9 +128,10 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
+    servers: int = 2000  # of one network
     filters: int = 1000  # in one interest
-    batch: int = 1000  # events in one message
-    bytes: int = 2 << 20  # of events in one message, or one event
+    batch: int = 1000  # events in one message, or orders
+    bytes: int = 2 << 20  # of what is in one message, if that is more than one event or order
     has: int = 10_000  # stamps named in one question; beyond, it asks for less
     scanned: int = 50_000  # own events that are looked at for one answer
     queued: int = 200_000  # events that wait for a neighbour; later ones it fetches from their origins by itself

@@ -95,7 +95,7 @@ def test_advertisements_are_parsed_beside_the_event_loop_and_bounded(
         client = operator(service)
         threads.clear()
         assert client.post("/v1/network/advertisements", json={"filter": "year > 1"}).status_code == 201
-        assert threads[0].startswith("tidings-reading")
+        assert threads[0].startswith("tidings-binding")
         answer = client.post("/v1/network/advertisements", json={"filter": "year > 2"})
         assert (answer.status_code, answer.json()["type"]) == (403, "/problems/quota-reached")
         assert client.post("/v1/network/advertisements", json={"filter": "year > " + "1" * 10_000}).status_code == 422

@@ -26,6 +26,7 @@ from tidings.store.tables import (
 )
 
 _NEVER = Instant(0)
+MOST_GAPS = 1_000  # that are reported; the oldest go
 _SPREAD = 10**6  # numbers among which an incarnation is drawn that the clock cannot tell apart
 Place = tuple[int, int]  # incarnation and position
 _OWN_EVENTS = (
@@ -143,6 +144,7 @@ def put_gap(connection: Connection, gap: Gap, noticed: Instant) -> None:
     last = connection.execute(select(func.max(network_gaps.c.number))).scalar() or 0
     values = {"origin": gap.origin, "after": gap.after, "through": gap.through, "noticed": int(noticed)}
     connection.execute(network_gaps.insert().values(number=last + 1, **values))
+    connection.execute(delete(network_gaps).where(network_gaps.c.number <= last + 1 - MOST_GAPS))
 
 
 def put_orders(connection: Connection, orders: Iterable[StoredOrder]) -> None:
@@ -152,6 +154,8 @@ def put_orders(connection: Connection, orders: Iterable[StoredOrder]) -> None:
         connection.execute(network_orders.insert().values(place=place, **values))
         if one.kind == "distribute":
             connection.execute(update(network_node).values(distribution=one.body))
+        elif one.kind == "strike off":
+            connection.execute(delete(network_marks).where(network_marks.c.origin == one.body))
 
 
 def put_rule(connection: Connection, term: int, home: str) -> None:

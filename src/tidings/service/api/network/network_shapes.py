@@ -71,11 +71,14 @@ class Gap(Shape, frozen=True):
 
 
 class NetworkCounts(Shape, frozen=True):
-    """Events of other servers `taken` for subscriptions here, of these `journaled`, and messages `refused`."""
+    """Events of other servers `taken` for subscriptions here, of these `journaled`. Messages of neighbours `refused`,
+    `dropped` because their request took too long, and `failed` in a way that nobody foresaw: network.log says how."""
 
     taken: int
     journaled: int
     refused: int
+    dropped: int
+    failed: int
 
 
 class NetworkSeen(Shape, frozen=True):
