@@ -1,10 +1,12 @@
 """The page to search stored events."""
 
 import pytest
+from lxml import html
 
 from tests.service.conftest import Service, car, on_sqlite
 from tests.service.pages.visitor import Visitor
 from tidings.schema.growth import AppendValue
+from tidings.service.pages import search_pages
 from tidings.store import Grow
 
 pytestmark = on_sqlite
@@ -69,6 +71,28 @@ def test_what_is_wrong_is_told_at_its_field(searched: Visitor) -> None:
     assert "This is not a time." in searched.text
     assert searched.tree.get_element_by_id("since").get("value") == "soon"
     assert searched.get(SEARCH, type="none").status_code == 422
+
+
+def test_a_search_that_takes_longer_comes_after_the_page(
+    service: Service, searched: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search_pages, "_SOON", 0.0)
+    asked = {"filter": "year < 1975 and year < 1980", "type": "car"}
+    page = searched.client.get(SEARCH, params=asked)
+    assert page.status_code == 200
+    assert "Searching …" in page.text
+    assert 'class="cover"' not in page.text
+    (place,) = html.fromstring(page.text).xpath("//*[@data-later]")
+    piece = searched.client.get(place.get("data-later"))
+    assert piece.status_code == 200
+    assert "<form" not in piece.text
+    assert "5 events found" in piece.text
+    searched.get(SEARCH, **asked)
+    assert "5 events found" in searched.text, "without scripts one follows the link"
+    assert searched.client.get(SEARCH, params=asked | {"filter": "yaer < 3", "piece": "1"}).status_code == 422
+    searched.get(SEARCH, filter="yaer < 3")
+    assert searched.page.status_code == 422
+    assert "did you mean 'year'" in searched.text
 
 
 def test_only_whoever_may_read(service: Service, visitor: Visitor) -> None:

@@ -21,6 +21,9 @@ class Visitor:
 
     def get(self, path: str, **query: Any) -> httpx.Response:
         self.page = self.client.get(path, params=query or None, follow_redirects=True)
+        if 'data-later="' in self.page.text:
+            (place,) = self.tree.xpath("//*[@data-later]")
+            self.page = self.client.get(place.find("a").get("href"))
         return self.page
 
     @property

@@ -60,6 +60,7 @@ class Questions:
         self.start_worker = start_worker  # how a process of the inquiries is started
         self._inquiries: Inquiries | None = None
         self._jobs: Jobs | None = None
+        self._searches: dict[tuple[str, Wanted], asyncio.Future[Sought]] = {}  # under way
 
     @property
     def inquiries(self) -> Inquiries:
@@ -137,7 +138,26 @@ class Questions:
 
     async def find(self, owner: str, wanted: Wanted) -> Sought:
         """Stored events that match, by when they happened, the last first. Raises LanguageError."""
-        return await self.inquiries.ask(owner, event_search.sought, wanted)
+        return await asyncio.shield(self._search(owner, wanted))
+
+    async def find_soon(self, owner: str, wanted: Wanted, seconds: float) -> Sought | None:
+        """None where they are not found within so many seconds: the search goes on, and whoever asks for the same
+        meanwhile waits for it. Raises LanguageError."""
+        done, _ = await asyncio.wait({search := self._search(owner, wanted)}, timeout=seconds)
+        return search.result() if done else None
+
+    def _search(self, owner: str, wanted: Wanted) -> asyncio.Future[Sought]:
+        key = owner, wanted
+        if key not in self._searches:
+            search = asyncio.ensure_future(self.inquiries.ask(owner, event_search.sought, wanted))
+            self._searches[key] = search
+            search.add_done_callback(lambda done: self._searched(key, done))
+        return self._searches[key]
+
+    def _searched(self, key: tuple[str, Wanted], done: asyncio.Future[Sought]) -> None:
+        del self._searches[key]
+        if not done.cancelled():
+            done.exception()  # raised where it is awaited, unless nobody waits any more
 
     async def stored(self, position: int) -> StoredEvent:
         """Raises NoSuchEvent."""

@@ -1,4 +1,6 @@
-"""/pages/events: the stored events, searched with a filter, by type and by when they happened."""
+"""/pages/events: the stored events, searched with a filter, by type and by when they happened.
+
+The page does not wait long for its events: a script fetches them when they are there, or a link does (`whole`)."""
 
 from __future__ import annotations
 
@@ -26,6 +28,7 @@ from tidings.store.pages.recent import decoded
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 SEARCH = "/pages/events"
 _PAGE = 25
+_SOON = 0.1  # seconds in which most searches have their answer
 
 
 @router.get(SEARCH)
@@ -37,15 +40,22 @@ async def search(
     until: Annotated[str, Query(max_length=100)] = "",
     upto: After = "",
     after: After = "",
+    whole: str = "",
+    piece: str = "",
 ) -> Response:
-    """`since` and `until` are about when events happened."""
+    """`since` and `until` are about when events happened. `whole`: with the events, however long that takes; `piece`:
+    nothing but these."""
     owner, gateway = member(request).owner, gateway_of(request)
     asked = {"filter": filter, "type": type, "since": since, "until": until}
     errors: dict[str, str] = {}
     picture, found, status = "", None, 200
     try:
         wanted = _wanted(gateway.store.clock.now(), asked, read_cursor(upto), after)
-        found = await (await questions_of(request)).find(owner, wanted)
+        questions = await questions_of(request)
+        if whole or piece:
+            found = await questions.find(owner, wanted)
+        else:
+            found = await questions.find_soon(owner, wanted, _SOON)
     except LanguageError as error:
         errors, status = {"text": error.problem()}, status_of(error)
         _, _, picture = str(error).partition("\n")
@@ -54,10 +64,13 @@ async def search(
     except (Busy, TookTooLong, NoAnswer) as error:
         errors, status = {"": str(error)}, status_of(error)
     catalog = await gateway.read(gateway.store.catalog)
+    here = asked | {"upto": upto, "after": after}
     return render(
         request,
-        "search.html",
+        "found.html" if piece and found is not None else "search.html",
         status,
+        is_piece=bool(piece),
+        later=None if errors or found else {name: _address(here | {name: "1"}) for name in ("piece", "whole")},
         asked=asked,
         errors=errors,
         picture=picture,

@@ -101,6 +101,14 @@ function refreshing(place) {
   if (place.dataset.at === "once") look();
 }
 
+/** What the server was not ready with when it sent the page. What goes wrong is told on the page that its link leads to. */
+async function later(place) {
+  const text = await piece(place.dataset.later);
+  if (text === ENDED) tellEnded();
+  else if (text === null) location.replace(place.querySelector("a").href);
+  else place.replaceWith(...nodes(text));
+}
+
 async function reason(link) {
   const text = await piece(`${link.getAttribute("href")}?piece=1`);
   if (typeof text !== "string") { location.href = link.href; return; }
@@ -177,6 +185,7 @@ function forgetDone() {
 
 forgetDone();
 for (const place of document.querySelectorAll("[data-refresh]")) refreshing(place);
+for (const place of document.querySelectorAll("[data-later]")) later(place);
 for (const select of document.querySelectorAll("[data-shows]")) {
   showing(select);
   select.addEventListener("change", () => showing(select));
