@@ -28,6 +28,7 @@ from tidings.language.tree import (
     Name,
     Node,
     Not,
+    Similar,
     Word,
     both,
     either,
@@ -43,6 +44,7 @@ from tidings.schema import (
     Kind,
 )
 from tidings.schema.domain import COMPARISONS
+from tidings.schema.statistics import Statistics
 from tidings.schema.values import Place, Value
 
 CATEGORIES = Hierarchy.from_tree(
@@ -106,6 +108,7 @@ RICH = Catalog(
         EventType("antique", _uses("price", "budget", "kinds", "names", "body", "sold", "not", "zip code", "spots")),
         EventType("offer", _uses(*(name for name in _ATTRIBUTES if name != "unused"))),
     ),
+    statistics=(Statistics("body", 10, {"a": 9, "blue": 1, "mini": 2, "red": 4, "the": 8}),),
 )
 
 _PLACES = (
@@ -138,6 +141,7 @@ _LIKES = (
     "like '_'", "like 'M%d'", "like '_ed%'", "like '%_ni'", "like 'red%mini'", "like 'b%b'",
     "like '%, %'", "like '%''%'",
 )  # fmt: skip
+_SIMILAR = ("a red mini", "Minis", "the blue one the", "b", "nothing of it")
 _PATTERN_WORDS = ("a", "b", "red", "mini", "minis", "m", "the", "one", "日本")
 _WORDS = ("a", "b", "red", "mini", "red mini", "a b", "blue")
 
@@ -193,6 +197,7 @@ def predicate_texts(draw: st.DrawFn, catalog: Catalog) -> str:
         forms += ["like", "not like"] * 2 if likes else []
         forms += ["pattern", "not pattern"] * 2 if wordy and domain.allows("contains") else []
         forms += ["contains", "not contains"] if not wordy or domain.allows("contains") else []
+    forms += ["similar", "not similar"] if domain.allows("~") else []
     forms += ["attribute"] if operators else []
     forms += ["linear"] * 2 if operators and domain.kind in (Kind.NUMERIC, Kind.TIME) else []
     forms += ["now"] * 2 if operators and domain.kind is Kind.TIME else []
@@ -215,6 +220,10 @@ def predicate_texts(draw: st.DrawFn, catalog: Catalog) -> str:
         case "pattern":
             pattern = print_pattern(draw(patterns("*~" if domain.language else "*", 4, _PATTERN_WORDS)))
             return f"{left} {form.removesuffix('pattern')}contains ({pattern})"
+        case "similar":
+            text, least = draw(st.sampled_from(_SIMILAR)), draw(st.sampled_from((0.1, 0.45, 0.8, 1)))
+            alike = f"{left} ~ '{text}' at least {least}"
+            return alike if form == "similar" else f"not ({alike})"
         case "contains" if wordy:
             quantifier = draw(st.sampled_from(("any", "all")))
             return f"{left} {form} {quantifier} '{draw(st.sampled_from(_WORDS))}'"
@@ -309,6 +318,7 @@ _predicates: st.SearchStrategy[Node] = st.one_of(
     st.builds(Contains, _any_names, _operands),
     _words("any") | _words("all"),
     st.builds(Exists, _any_names),
+    st.builds(Similar, _any_names, st.sampled_from(("red", "it's Red, mini")), st.sampled_from((0.25, 1e-05, 1))),
     st.builds(ContainsPattern, _any_names, patterns(most=4)),
     st.builds(Like, _any_names, st.sampled_from(("starts", "ends")), _texts),
     st.builds(Like, _any_names, st.just("like"), st.sampled_from(("", "a%", r"\\%", r"it's \%", "_\n"))),
