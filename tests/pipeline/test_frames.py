@@ -39,6 +39,7 @@ FILTERS = {
     "words": "body contains any 'mini blue'",
     "both": "prices > 10 and prices < 20",
     "a's": "event.source = 'a'",
+    "alike": "body ~ 'red mini' at least 0.9",  # only under the statistics of the schema
 }
 HAPPENED = [
     Event("e1", ("offer",), (("price", (5,)),)),
@@ -46,7 +47,14 @@ HAPPENED = [
     Event("e3", ("antique", "offer"), (("body", ("a red mini",)), ("prices", (5, 25))), "a"),
     Event("e4", ("offer",), (("prices", (5, 15)),)),
 ]
-MATCHES = {("e1", "", "cheap"), ("e2", "", "red"), ("e3", "a", "words"), ("e3", "a", "a's"), ("e4", "", "both")}
+MATCHES = {
+    ("e1", "", "cheap"),
+    ("e2", "", "red"),
+    ("e3", "a", "words"),
+    ("e3", "a", "a's"),
+    ("e3", "a", "alike"),
+    ("e4", "", "both"),
+}
 
 
 def subscriptions(filters: dict[str, str] = FILTERS, catalog: Catalog = RICH) -> list[Subscription]:

@@ -12,6 +12,8 @@ from pyspark.sql import SparkSession
 
 from tests.pipeline.market import Market, opening
 from tests.pipeline.oracle import notifications_of
+from tests.pipeline.test_word_counts import SCHEMA as STORIES
+from tests.pipeline.test_word_counts import publish
 from tests.store.batches import commit_batch
 from tidings.events import validate
 from tidings.language import Filter
@@ -21,9 +23,10 @@ from tidings.pipeline.batch.history import NOTIFIED, differences, replayed
 from tidings.pipeline.batch.query import STORED, matching
 from tidings.pipeline.spark.job_failed import JobFailed
 from tidings.pipeline.spark.session import LocalStoreOnly
+from tidings.pipeline.word_counts import count_stored
 from tidings.schema import Attribute, AttributeUse, Domain, EventType, Instant, Kind
-from tidings.schema.growth import CreateAttribute, CreateDomain, CreateEventType
-from tidings.store import Accepted, Grow, Publish, Store
+from tidings.schema.growth import CreateAttribute, CreateDomain, CreateEventType, changes_to_make
+from tidings.store import Accepted, Grow, Publish, Store, Subscribe
 
 HOUR = 3_600_000_000
 BEGIN = Instant.parse("2026-05-01T00:00:00Z")
@@ -92,6 +95,27 @@ def test_queries(store: Store, session: SparkSession | None) -> None:
             continue
         middle = [entry.position for entry in wanted if 200 < entry.position <= 400]
         assert table(matching(store, filter, 200, 400, session), STORED).column("position").to_pylist() == middle
+
+
+def test_similarity_is_compared_under_the_statistics_of_each_position(
+    tmp_path: Path, session: SparkSession | None
+) -> None:
+    with Store.open(tmp_path / "tidings.db", Hours()) as store:
+        store.append([Grow(change) for change in changes_to_make(STORIES)])
+        store.append([Subscribe("s", "body ~ 'bank rates' at least 0.7")])
+        publish(store, ["bank rates", "bank", "rates", "coal"])
+        count_stored(store, "body")  # both words are as frequent
+        publish(store, ["bank"] * 20, 4)
+        before = store.tail()
+        count_stored(store, "body")  # now one is everywhere
+        publish(store, ["bank", "rates"], 24)
+        filter = Filter.parse("body ~ 'bank rates' at least 0.7", store.catalog())
+        events = [entry.position for entry in store.entries() if entry.kind == "event"]
+        wanted = [position for position in events if position <= before and position != events[3]] + events[-1:]
+        found = table(matching(store, filter, 0, store.tail(), session), STORED)
+        assert found.column("position").to_pylist() == wanted
+        again = table(replayed(store, 0, store.tail(), session), NOTIFIED)
+        assert again.column("position").to_pylist() == wanted
 
 
 def test_replay_is_what_must_come_out(store: Store, session: SparkSession | None) -> None:
