@@ -9,7 +9,8 @@ from tidings.language.analysis.satisfiability import ALWAYS_SATISFIABLE, contrad
 from tidings.language.cesql.cloud_event import CONTEXT_ATTRIBUTES
 from tidings.language.cesql.filters import attribute_names
 from tidings.language.normal_form import Conjunction, Literal
-from tidings.language.patterns.tree import AllOf, Lacks, PatternWord
+from tidings.language.patterns.stop_words import frequent_words
+from tidings.language.patterns.tree import AllOf, Lacks
 from tidings.language.predicates import attributes_of, kind_of
 from tidings.language.printer import print_filter
 from tidings.language.tree import (
@@ -35,12 +36,6 @@ _MOST_SHOWN = 3
 # Characters of alternatives in which contradictions are sought, all together: of 1.5 KB of text an author can make
 # 1,024 alternatives of 64 predicates each, whose contradictions took a quarter of a second to rule out.
 _MOST_SEARCHED = 1 << 15
-_STOP_WORDS = frozenset(
-    (
-        "a", "an", "and", "are", "as", "at", "be", "by", "for", "from", "in", "is", "it", "not", "of", "on", "or",
-        "that", "the", "this", "to", "was", "with",
-    )
-)  # fmt: skip
 _LONGEST_SHOWN = 200
 
 
@@ -143,6 +138,9 @@ def _traps(tree: Node, catalog: Catalog) -> Iterator[str]:
         yield from _unknown_values(node, catalog)
         if isinstance(node, ContainsPattern):
             yield from _pattern_notes(node, negated, catalog)
+        if words := frequent_words(node, catalog.domain_of(node.attribute)):
+            named = f"the word{'s' if len(words) > 1 else ''} {' and '.join(map(repr, words))}"
+            yield f"most texts contain {named}, so {_shown(node)} says little"
         if isinstance(node, XPath) and node.path is not None:
             yield from _path_notes(node, node.path, catalog)
 
@@ -158,15 +156,13 @@ def _path_notes(node: XPath, path: Path, catalog: Catalog) -> Iterator[str]:
 
 
 def _pattern_notes(node: ContainsPattern, negated: bool, catalog: Catalog) -> Iterator[str]:
-    """What a pattern may not mean, and what matches almost everything."""
+    """What a pattern may not mean."""
     terms = node.pattern.terms if isinstance(node.pattern, AllOf) else (node.pattern,)
     if not negated and catalog.may_be_multiple(node.attribute) and any(isinstance(term, Lacks) for term in terms):
         yield (
             f"{node.attribute!r} may have several values: {_shown(node)} matches as soon as one of them fits; "
             f"to exclude words from all of them write {node.attribute} not contains (…)"
         )
-    if isinstance(node.pattern, PatternWord) and node.pattern.word in _STOP_WORDS:
-        yield f"most texts contain the word {node.pattern.word!r}, so {_shown(node)} says little"
 
 
 def _predicates(tree: Node, catalog: Catalog) -> Iterator[tuple[Predicate, bool, frozenset[str]]]:

@@ -222,12 +222,18 @@ def test_covering(wider: str, narrower: str, expected: bool) -> None:
         ("body contains (running and not run*)", "can never match"),
         ('body contains ("a b") and body not contains (b)', "can never match"),
         ("notes contains (a and not b)", "'notes' may have several values"),
-        ("body contains (the)", "most texts contain the word 'the'"),
+        ("body contains (the)", "most texts contain the word 'the', so"),
+        ("body contains (the and of)", "most texts contain the words 'the' and 'of', so"),
+        ("body contains (storm or (the and of) or a)", "the words 'the' and 'of', so"),
+        ("body contains 'The'", "most texts contain the word 'the', so body contains 'the' says little"),
+        ("body contains all 'the of'", "the words 'the' and 'of', so"),
+        ("title contains any 'storm the of'", "the word 'the', so"),
     ],
 )
 def test_warnings(text: str, words: str) -> None:
     assert any(words in one for one in Filter.parse(text, SCHEMA).warnings)
-    assert not Filter.parse("body contains (a and not b)", SCHEMA).warnings
+    for quiet in ("(a and not b)", "(the and storm)", "(th* or of~)", "all 'the storm'", "(at least 1 of (the, of))"):
+        assert not Filter.parse(f"body contains {quiet}", SCHEMA).warnings
 
 
 def test_a_pattern_is_told_from_a_place() -> None:

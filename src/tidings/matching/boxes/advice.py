@@ -6,6 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tidings.language.advice import excludes_blindly, may_warn
+from tidings.language.patterns.stop_words import STOP_WORDS, has_stop_words
+from tidings.language.words import words_of
 from tidings.matching.boxes.predicate_table import CONTAINS, OPERATORS, PredicateTable
 from tidings.matching.ragged import owners
 from tidings.schema.domain import Kind
@@ -20,7 +22,19 @@ def suspects(table: PredicateTable) -> Integers:
     """The filters that may get a warning: one of their predicates gets one by itself, or several test one attribute and
     may contradict each other. `advice` has nothing to say about the others."""
     owner = owners(table.offsets)
-    return np.unique(np.concatenate([owner[_traps(table)], _clashes(table, owner)]))
+    return np.unique(np.concatenate([owner[_traps(table)], owner[_frequent(table)], _clashes(table, owner)]))
+
+
+def _frequent(table: PredicateTable) -> Integers:
+    """The predicates that ask for a word that most texts contain."""
+    frequent = np.zeros(len(table.attribute), bool)
+    for column, name in enumerate(table.attributes):
+        if has_stop_words(table.catalog.domain_of(name)):
+            rows = np.flatnonzero((table.attribute == column) & (table.operator == CONTAINS))
+            used, word = np.unique(table.value[rows].astype(np.int64), return_inverse=True)
+            known = [STOP_WORDS.issuperset(words_of(table.vocabularies[column][one])) for one in used.tolist()]
+            frequent[rows] = np.array(known, bool)[word]
+    return np.flatnonzero(frequent)
 
 
 def _traps(table: PredicateTable) -> Integers:
