@@ -39,7 +39,7 @@ def _sufficient(pattern: Pattern) -> tuple[str, ...]:
         case AnyOf(terms):
             return next((found for term in terms if (found := _sufficient(term))), ())
         case AllOf(terms):
-            found = [_sufficient(term) for term in terms]
-            return tuple(word for some in found for word in some) if all(found) else ()
+            every = [_sufficient(term) for term in terms]
+            return tuple(word for some in every for word in some) if all(every) else ()
         case _:
             return ()
