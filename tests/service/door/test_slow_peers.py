@@ -1,9 +1,11 @@
 """Peers that are slow, silent or send too much, on real sockets; others are served meanwhile."""
 
+import json
 import socket
 from contextlib import suppress
 from dataclasses import replace
 from time import sleep
+from typing import Any
 
 import pytest
 
@@ -166,3 +168,89 @@ def test_waiting_for_notifications_is_not_idling(service: Service) -> None:
 
 def _token(service: Service) -> bytes:
     return f"Authorization: {service.client.headers['Authorization']}".encode()
+
+
+def _problem(answer: bytes) -> tuple[bytes, dict[str, Any]]:
+    """The status line and the body."""
+    head, _, body = answer.partition(b"\r\n\r\n")
+    problem = json.loads(body)
+    lines = head.lower().split(b"\r\n")
+    assert b"content-type: application/problem+json" in lines
+    assert b"x-request-id: " + problem["request_id"].encode() in lines
+    return head.partition(b"\r\n")[0], problem
+
+
+BEGINNING = b"GET /v1/schema HTTP/1.1\r\nHost: x\r\n"
+
+
+@on_sqlite
+@pytest.mark.parametrize(
+    ("beginning", "more", "rounds"),
+    [
+        (BEGINNING + b"X-Long: ", b"x" * 65_536, 1_000),
+        (BEGINNING, b"X-One: 1\r\n" * 6_000, 1_000),
+        (b"GET /v1/schema?", b"x" * 65_536, 1_000),
+        (BEGINNING + b"X-Long: ", b"x" * 90_000 + b"\r\n\r\n", 1),
+        (BEGINNING, b"X-One: 1\r\n" * 9_000 + b"\r\n", 1),
+        (BEGINNING + b"X-Long: " + b"x" * 120_000, b"\r\n\r\n", 1),
+        (HEAD + b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\nX-Long: ", b"x" * 65_536, 1_000),
+    ],
+    ids=[
+        "long header",
+        "many headers",
+        "long URL",
+        "long header at once",
+        "many headers at once",
+        "its end later",
+        "trailers",
+    ],
+)
+def test_headers_and_urls_have_a_limit(service: Service, beginning: bytes, more: bytes, rounds: int) -> None:
+    with _connect(service) as peer:
+        sent = 0
+        with suppress(ConnectionError):
+            peer.sendall(beginning.replace(b"Host: x", b"Host: x\r\n" + _token(service)))
+            for _ in range(rounds):
+                peer.sendall(more)
+                sent += len(more)
+        answer = _rest(peer)
+    assert sent < 10_000_000  # what the kernels hold
+    if b"chunked" in beginning and not answer.startswith(b"HTTP/1.1 431"):
+        return  # the answer to the body was quicker than the trailers
+    status, problem = _problem(answer)
+    assert status == b"HTTP/1.1 431 Request Header Fields Too Large"
+    assert problem["type"] == "/problems/headers-too-large"
+
+
+@on_sqlite
+def test_headers_below_the_limit_are_taken(service: Service) -> None:
+    head = BEGINNING.replace(b"Host: x", b"Host: x\r\n" + _token(service)) + b"Connection: close\r\n"
+    with _connect(service) as peer:
+        peer.sendall(head + b"X-Long: " + b"x" * 60_000 + b"\r\n\r\n")
+        assert _rest(peer).startswith(b"HTTP/1.1 200")
+    with _connect(service) as peer:  # what was sent before does not count
+        whole = (BEGINNING.replace(b"Host: x", b"Host: x\r\n" + _token(service)) + b"\r\n") * 400
+        peer.sendall(whole + head + b"X-Long: " + b"x" * 60_000 + b"\r\n\r\n")
+        assert _rest(peer).count(b"HTTP/1.1 200") == 401
+
+
+@on_sqlite
+def test_what_a_connection_answers_by_itself_has_an_id_and_leaves_no_line_in_the_log(
+    service: Service, caplog: pytest.LogCaptureFixture
+) -> None:
+    with _connect(service) as peer:
+        peer.sendall(b"nonsense\r\n\r\n")
+        status, problem = _problem(_rest(peer))
+    assert status == b"HTTP/1.1 400 Bad Request"
+    assert problem["type"] == "/problems/bad-request"
+    assert "instance" not in problem
+    with _connect(service) as peer:
+        peer.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n")
+        assert b" 200 " in _rest(peer)
+    with _connect(service) as peer:
+        begun = HEAD.replace(b"Host: x", b"Host: x\r\nX-Request-Id: mine-7\r\n" + _token(service))
+        peer.sendall(begun + b"Content-Length: 100\r\n\r\n{")
+        status, problem = _problem(_rest(peer))
+    assert status == b"HTTP/1.1 408 Request Timeout"
+    assert (problem["request_id"], problem["instance"]) == ("mine-7", "/v1/events")
+    assert not [one for one in caplog.records if one.name.startswith("uvicorn")]

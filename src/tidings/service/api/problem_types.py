@@ -70,5 +70,10 @@ def _rows() -> Iterator[ProblemType]:
 
 TYPES = {row.name: row for row in _rows()}
 _BY_ERROR = {error: row for row in TYPES.values() for error in row.errors}
-_OF_STATUS = {404: TYPES["not-found"], 405: TYPES["method-not-allowed"]}
+_OF_STATUS = {
+    404: TYPES["not-found"],
+    405: TYPES["method-not-allowed"],
+    408: TYPES["request-timeout"],
+    431: TYPES["headers-too-large"],
+}
 _BY_CLASS: dict[type[BaseException], ProblemType] = {}

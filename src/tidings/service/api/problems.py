@@ -84,12 +84,15 @@ def invalid_answer(found: Iterable[Mapping[str, Any]]) -> Response:
 
 
 def rendered(body: Mapping[str, Any], headers: Mapping[str, str]) -> Response:
-    """With what tells this occurrence from others."""
-    if path := INSTANCE.get():
-        body = {**body, "instance": quote(path[:_LONGEST_INSTANCE], safe="/:@!$&'()*+,;=-._~")}
-    if id := REQUEST_ID.get():
-        body = {**body, "request_id": id}
+    body = identified(body, INSTANCE.get(), REQUEST_ID.get())
     return Response(msgspec.json.encode(body), int(body["status"]), headers=dict(headers), media_type=PROBLEM)
+
+
+def identified(body: Mapping[str, Any], path: str, id: str) -> Mapping[str, Any]:
+    """With what tells this occurrence from others, as far as it is known."""
+    if path:
+        body = {**body, "instance": quote(path[:_LONGEST_INSTANCE], safe="/:@!$&'()*+,;=-._~")}
+    return {**body, "request_id": id} if id else body
 
 
 def headers_of(error: BaseException) -> dict[str, str]:

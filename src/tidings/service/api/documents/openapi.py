@@ -40,6 +40,7 @@ _TOLD = {
     415: _Told("UnsupportedMediaType", "The content type is not accepted; `detail` lists those that are."),
     422: _Told("UnprocessableContent", "The content is not valid; `errors` lists every mistake."),
     429: _Told("TooManyRequests", "Too many requests; `Retry-After` says when to try again."),
+    431: _Told("RequestHeaderFieldsTooLarge", "The URL and the headers have more than 65,536 bytes."),
     503: _Told("ServiceUnavailable", "The service cannot take this now; `Retry-After` says when to try again."),
 }
 _RULE = {
@@ -152,7 +153,7 @@ def _add_need(method: str, path: str, operation: dict[str, Any]) -> None:
 def _add_problems(path: str, method: str, operation: dict[str, Any]) -> None:
     parameters = operation.get("parameters", ())
     has_body = "requestBody" in operation
-    statuses = {400, 405, 429, 503}
+    statuses = {400, 405, 429, 431, 503}
     if operation["security"] or path in _GIVE_OUT_TOKENS:
         statuses |= {401, 403}
     if any(parameter["in"] == "path" for parameter in parameters) or path.startswith(_NETWORK):

@@ -33,6 +33,7 @@ _ERRORS: dict[int, TidingsError | HTTPException] = {
     415: WrongContentType("text/plain", ("application/json",)),
     422: RefusedEvent("e1", (BrokenRule("mandatory", "year", None, "the attribute 'year' is missing"),)),
     429: TooManyRequests(0.5),
+    431: HTTPException(431, "the URL and the headers have more than 65,536 bytes"),
     503: Overloaded(),
 }
 
