@@ -15,6 +15,7 @@ _TRACEBACKS = (f"{_DOOR}test_door.py::test_a_refused_line_keeps_no_traceback",)
 _LINES = (f"{_DOOR}test_door.py::test_lines_that_are_refused_take_no_memory",)
 _ARRAYS = (f"{_DOOR}test_event_array.py",)
 _CONNECTIONS = (f"{_DOOR}test_connection_limits.py", f"{_DOOR}test_door.py::TestConnections")
+_DECODED = (f"{_API}test_large_bodies.py",)
 _HEADS = (f"{_DOOR}test_slow_peers.py::test_headers_and_urls_have_a_limit",)
 _TURNS = (f"{_DOOR}test_door.py::test_one_account_never_has_all_the_processes",)
 _REPLACED = ("tests/service/workers/test_inquiries.py::test_one_that_takes_too_long_is_replaced",)
@@ -59,6 +60,8 @@ _FAULTS = (
     ("all errors are kept", "service/batch_results.py", "return len(self.refused) >= MOST_WITH_ERRORS", "return False", _LINES),
     # load
     ("silence keeps its place", "service/door/slow_peers.py", "if full.args[1] or longest is None:", "if True:", _CONNECTIONS),
+    ("large bodies in the event loop", "service/api/shapes.py", "    return await gateway.read(decoded, body, shape)", "    return decoded(body, shape)", _DECODED),
+    ("bodies of more than an event", "service/api/shapes.py", "    if len(body) > largest:\n        raise BodyTooLarge(largest)\n", "", _DECODED),
     ("headers of any size", "service/door/slow_peers.py", "if self._arrived > LARGEST_HEAD and", "if False and", _HEADS),
     ("headers that never end", "service/door/slow_peers.py", "if self._unfinished > LARGEST_HEAD and", "if False and", _HEADS),
     ("one address has all places", "service/door/connection_limits.py", "if taken >= self._share and not", "if False and not", _CONNECTIONS),

@@ -16,6 +16,7 @@ from tidings.events import Event, RefusedEvent, validate
 from tidings.schema import Catalog
 from tidings.service.actions.binding import Binders
 from tidings.service.actions.channels import Channels
+from tidings.service.api.shapes import QUICK
 from tidings.service.door.admission import Admission
 from tidings.service.door.callers import Caller, Callers
 from tidings.service.group_commit import Committing
@@ -45,7 +46,6 @@ R = TypeVar("R")
 
 _READERS = 4  # threads; more would only wait for the interpreter
 _WRITERS = 2  # threads of their own: while one waits for a lock of the database, everybody else can still read
-QUICK = 1 << 14  # bytes of an event that is looked at without leaving the event loop
 _FAILURES = (StoreFailed, StoreFull, StoreLocked, StoreReadOnly, StoreUnreachable)
 _GUEST = frozenset({"publish", "schema"})
 

@@ -8,16 +8,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 from starlette.requests import Request
 
 from tidings.errors import Explained, ServiceError, one_of, shown
+from tidings.language.tokens import LONGEST_FILTER
 from tidings.service.door.head import head_of
+from tidings.service.door.in_flight import BodyTooLarge
 from tidings.service.door.repeated_keys import may_repeat, repeated_key
 
+if TYPE_CHECKING:
+    from tidings.service.gateway import Gateway
+
 T = TypeVar("T")
+QUICK = 1 << 14  # bytes that are decoded and validated without leaving the event loop
+_LARGEST_FILTER = 4 * LONGEST_FILTER  # bytes
 _PLACE = "#/components/schemas/"
 JSON = ("application/json",)
 RAW_ITEMS = list[msgspec.Raw]
@@ -81,9 +88,19 @@ def check_unpacked(request: Request, accepted: tuple[str, ...]) -> None:
 
 
 async def read_body(request: Request, shape: type[T]) -> T:
-    """Raises WrongContentType or WrongBody."""
+    """Raises WrongContentType, BodyTooLarge or WrongBody. None of these bodies has more than an event and a filter.
+
+    A small one is decoded here, another in a thread: 14.5 MiB held up everybody for 2.5 s, in 974 MB of memory.
+    """
     check_media_type(request)
-    return decoded(await request.body(), shape)
+    body = await request.body()
+    if len(body) < QUICK:
+        return decoded(body, shape)
+    gateway: Gateway = request.app.state.gateway
+    largest = gateway.settings.largest_event + _LARGEST_FILTER
+    if len(body) > largest:
+        raise BodyTooLarge(largest)
+    return await gateway.read(decoded, body, shape)
 
 
 def decoded(body: bytes | bytearray, shape: type[T]) -> T:

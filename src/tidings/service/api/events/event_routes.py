@@ -21,6 +21,7 @@ from tidings.service.api import problems
 from tidings.service.api.events import cloud_events
 from tidings.service.api.requests import V1, answered
 from tidings.service.api.shapes import (
+    QUICK,
     Shape,
     WrongBody,
     WrongContentType,
@@ -39,7 +40,7 @@ from tidings.service.door.scope_check import caller_of, check_need
 from tidings.service.door.scopes import need_of
 from tidings.service.event_array import TooManyEvents, publish_array
 from tidings.service.event_lines import Pieces, publish_stream
-from tidings.service.gateway import QUICK, Gateway
+from tidings.service.gateway import Gateway
 
 router = APIRouter(prefix=V1, tags=["events"], route_class=GuardedRoute)
 
@@ -175,7 +176,11 @@ async def _binary(request: Request, gateway: Gateway, kind: str) -> Response:
         raise WrongContentType(request.headers.get("content-type", ""), (_JSON, "application/xml"))
     check_size(gateway, len(body))
     catalog = await gateway.read(gateway.store.catalog) if cloud_events.is_xml(kind) else None
-    return await _append(gateway, cloud_events.read_binary(request.headers, body, catalog), len(body))
+    if len(body) < QUICK:
+        raw = cloud_events.read_binary(request.headers, body, catalog)
+    else:
+        raw = await gateway.read(cloud_events.read_binary, request.headers, body, catalog)
+    return await _append(gateway, raw, len(body))
 
 
 async def _reading(gateway: Gateway, body: bytes) -> Callable[[Any], dict[str, Any]]:
@@ -189,8 +194,10 @@ async def _one(
     gateway: Gateway, body: bytes, read: Callable[[Any], dict[str, Any]] | None, ids: EventIds | None = None
 ) -> Response:
     check_size(gateway, len(body))
-    raw = decoded(body, Any) if len(body) < QUICK else await gateway.read(decoded, body, Any)
-    return await _append(gateway, raw if read is None else read(raw), len(body), None if ids is None else ids.of(1))
+    raw: Any = decoded(body, Any) if len(body) < QUICK else await gateway.read(decoded, body, Any)
+    if read is not None:
+        raw = read(raw) if len(body) < QUICK else await gateway.read(read, raw)
+    return await _append(gateway, raw, len(body), None if ids is None else ids.of(1))
 
 
 async def _append(gateway: Gateway, raw: Any, size: int, id: str | None = None) -> Response:
