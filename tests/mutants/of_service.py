@@ -13,6 +13,7 @@ _KEPT = (f"{_DOOR}test_door.py::test_a_kept_answer_is_not_given_to_a_token_witho
 _BODIES = (f"{_DOOR}test_door.py::test_a_strangers_body_is_not_read", f"{_DOOR}test_door.py::test_shares")
 _TRACEBACKS = (f"{_DOOR}test_door.py::test_a_refused_line_keeps_no_traceback",)
 _LINES = (f"{_DOOR}test_door.py::test_lines_that_are_refused_take_no_memory",)
+_MEMORY = (f"{_DOOR}test_refused_memory.py",)
 _ARRAYS = (f"{_DOOR}test_event_array.py",)
 _CONNECTIONS = (f"{_DOOR}test_connection_limits.py", f"{_DOOR}test_door.py::TestConnections")
 _DECODED = (f"{_API}test_large_bodies.py",)
@@ -57,7 +58,11 @@ _FAULTS = (
     ("events before authentication", "service/api/events/event_routes.py", "    check_need(request, _NEED)", "    await request.body()\n    check_need(request, _NEED)", _BODIES),
     # refused lines
     ("tracebacks are kept", "service/batch_results.py", "refused.with_traceback(None)", "refused", _TRACEBACKS),
-    ("all errors are kept", "service/batch_results.py", "return len(self.refused) >= MOST_WITH_ERRORS", "return False", _LINES),
+    ("all errors are kept", "service/batch_results.py", "return len(self.refused) >= MOST_WITH_ERRORS or", "return", _LINES),
+    ("any bytes of errors", "service/batch_results.py", "or self._bytes_of_errors >= MOST_TOLD", "", _MEMORY),
+    ("whole names in errors", "events/validation.py", "cut(message, _LONGEST_MESSAGE)", "message", _MEMORY),
+    ("whole values in errors", "events/refusal.py", "            return cut(value)\n", "            return value\n", _MEMORY),
+    ("unfinished lines are not counted", "service/door/in_flight.py", "            self._in_flight.take(self._who, held - self._held, self._is_guest)\n", "            pass\n", _MEMORY),
     # load
     ("silence keeps its place", "service/door/slow_peers.py", "if full.args[1] or longest is None:", "if True:", _CONNECTIONS),
     ("large bodies in the event loop", "service/api/shapes.py", "    return await gateway.read(decoded, body, shape)", "    return decoded(body, shape)", _DECODED),

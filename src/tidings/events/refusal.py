@@ -16,6 +16,7 @@ from tidings.schema import Instant
 Rule = Literal["form", "id", "type", "mandatory", "view", "unique", "empty", "domain", "advertised"]
 
 _MOST_SHOWN = 20  # values of a list
+LONGEST_KEPT = 200  # characters of a name or a value
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,15 +84,21 @@ def described(value: object) -> str:
 
 
 def kept(value: object) -> object:
-    """The raw value as a BrokenRule keeps it: whole, except that what is nested in it is only described."""
+    """The raw value as a BrokenRule keeps it: long texts are cut, and what is nested in it is only described."""
     match value:
+        case str():
+            return cut(value)
         case list():
-            items = [item if not isinstance(item, (list, tuple, dict)) else described(item) for item in value]
-            return items if len(items) <= _MOST_SHOWN else [*items[:_MOST_SHOWN], "…"]
+            items = [kept(item) if not isinstance(item, list) else described(item) for item in value[:_MOST_SHOWN]]
+            return items if len(value) <= _MOST_SHOWN else [*items, "…"]
         case dict() | tuple():
             return described(value)
         case _:
             return value
+
+
+def cut(text: str, longest: int = LONGEST_KEPT) -> str:
+    return text if len(text) <= longest else f"{text[:longest]}…"
 
 
 def _json_safe(value: object) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 
 from tidings.errors import expect, suggestion
 from tidings.events.event import Event
-from tidings.events.refusal import BrokenRule, RefusedEvent, Rule, described, kept
+from tidings.events.refusal import BrokenRule, RefusedEvent, Rule, cut, described, kept
 from tidings.schema import Catalog, Domain, Instant, Kind
 from tidings.schema.catalog import ENVELOPE, EVENT_TYPE, RESERVED
 from tidings.schema.domain import OutsideDomain
@@ -24,10 +24,10 @@ MEMBERS = ("id", "source", "time", "contact", EVENT_TYPE, "attributes")
 LONGEST_ID = 1000
 MOST_VALUES = 1_000  # different ones of one attribute in one event; the service may be set to allow more or fewer
 MOST_TOLD = 100  # broken rules of one event; of the others only their number is told
+_LONGEST_MESSAGE = 1_000  # characters; those that are longer show a name of the event
 _MOST_HINTS = 10  # of these rules say what may have been meant
 _MOST_COMPARED = 5_000  # words for the hints of one event; each takes some 25 µs, and whoever publishes waits meanwhile
 FARTHEST_AHEAD = 5 * 60 * 1_000_000  # microseconds that a publisher's clock may run before ours
-_MOST_OF_DOCUMENT = 200  # characters
 _NESTED = "a value is one number or text, or a list of them"
 _NO_TEXT = "it contains an unpaired surrogate"
 
@@ -48,7 +48,8 @@ class _Broken(list[BrokenRule]):
         if self.full:
             self._more += 1
         else:
-            self.append(BrokenRule(rule, attribute, kept(value), message))
+            name = None if attribute is None else cut(attribute)
+            self.append(BrokenRule(rule, name, kept(value), cut(message, _LONGEST_MESSAGE)))
 
     def hints_among(self, words: int) -> bool:
         """Whether the next rule may be told with the nearest of so many words, which then count as compared."""
@@ -260,15 +261,9 @@ def _values(name: str, raw: object, domain: Domain, broken: _Broken) -> tuple[tu
         try:
             values[_canonical(item, domain)] = None
         except OutsideDomain as problem:
-            broken.add("domain", name, _told(item, domain), f"{name!r}: {_why(item, domain, problem, broken)}")
+            broken.add("domain", name, item, f"{name!r}: {_why(item, domain, problem, broken)}")
             wrong += 1
     return tuple(values), len(values) + wrong
-
-
-def _told(value: object, domain: Domain) -> object:
-    """What a refusal shows of a value: of a document its beginning."""
-    long = domain.kind is Kind.DOCUMENT and isinstance(value, str) and len(value) > _MOST_OF_DOCUMENT
-    return f"{str(value)[:_MOST_OF_DOCUMENT]}…" if long else value
 
 
 def _items(raw: object, domain: Domain) -> list[Any]:

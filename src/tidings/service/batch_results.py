@@ -2,7 +2,7 @@
 
 Results are kept as the JSON that they are answered with. Of an array, which is bounded, there is one for each event.
 Of a stream the first 10,000 have one; after those, accepted events and duplicates are only counted. The first 1,000
-refused events of either have their errors.
+refused events of either have their errors, as long as these have 1 MiB at most.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from tidings.store import Accepted, Duplicate, Outcome, PublishValid, Refused
 
 MOST_OF_A_STREAM = 10_000
 MOST_WITH_ERRORS = 1_000
+MOST_TOLD = 1 << 20  # bytes of errors: 1,000 events can be wrong in 100 ways each
 _encode = msgspec.json.Encoder().encode
 
 
@@ -44,14 +45,16 @@ class Sifted:
     drafts: list[PublishValid] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
     refused: dict[int, RefusedEvent] = field(default_factory=dict)
+    told: int = 0  # bytes of their errors
 
     def refuse(self, line: int, refused: RefusedEvent) -> None:
         if not self.is_full:
             self.refused[line] = refused.with_traceback(None)
+            self.told += len(_encode(refused.as_json()))
 
     @property
     def is_full(self) -> bool:
-        return len(self.refused) >= MOST_WITH_ERRORS
+        return len(self.refused) >= MOST_WITH_ERRORS or self.told >= MOST_TOLD
 
 
 class BatchResults:
@@ -61,7 +64,7 @@ class BatchResults:
         self._counts = counts
         self._most = most
         self._told: list[bytes] = []  # some results each, as JSON without brackets
-        self._listed = self._with_errors = 0
+        self._listed = self._with_errors = self._bytes_of_errors = 0
         self.accepted = self.duplicates = self.refused = 0
 
     def add(self, sifted: Sifted, outcomes: Sequence[Outcome]) -> None:
@@ -75,7 +78,7 @@ class BatchResults:
         room = len(outcomes) if self._most is None else self._most - self._listed
         if not refused and room >= len(outcomes):
             self._list_all(sifted, outcomes)
-        elif room > 0 or (refused and self._with_errors < MOST_WITH_ERRORS):
+        elif room > 0 or (refused and not self._is_full):
             self._list(self._results(sifted, outcomes))
 
     def _list_all(self, sifted: Sifted, outcomes: Sequence[Outcome]) -> None:
@@ -118,11 +121,16 @@ class BatchResults:
                 yield self._refused(number, None, sifted.refused.get(number))
 
     def _refused(self, line: int, id: str | None, error: RefusedEvent | None) -> Result:
-        if error is None or self._with_errors >= MOST_WITH_ERRORS:
+        if error is None or self._is_full:
             return Result(line, "refused", id)
         self._with_errors += 1
         told = error.as_json()
+        self._bytes_of_errors += len(_encode(told))
         return Result(line, "refused", told["id"] or id, errors=told["errors"])
+
+    @property
+    def _is_full(self) -> bool:
+        return self._with_errors >= MOST_WITH_ERRORS or self._bytes_of_errors >= MOST_TOLD
 
     def as_json(self) -> dict[str, Any]:
         """`omitted`: events without a result."""

@@ -1,7 +1,7 @@
 """Requests in progress by account, and bytes of bodies by account or address, each with a limit.
 
 A caller at its limit gets 429; others are not affected. Small bodies are not counted: what a connection
-buffers bounds them already. Nor are streams of lines, of which only the last few lines are in memory.
+buffers bounds them already. Of a stream of lines only the unfinished line counts: the others are soon appended.
 """
 
 from __future__ import annotations
@@ -83,13 +83,15 @@ class InFlight:
 
 class BoundedBody:
     """The `receive` of a request with a body: raises BodyTooLarge or TooManyBytes as soon as the body is asked for and
-    known to be too much. `announced` is its size, None where the end will show it; `counted` is false for a stream."""
+    known to be too much. `announced` is its size, None where the end will show it; of a stream of lines, `line` is the
+    size of the longest that is kept."""
 
-    def __init__(self, receive: Receive, largest: int, announced: int | None, counted: bool = True) -> None:
+    def __init__(self, receive: Receive, largest: int, announced: int | None, line: int | None = None) -> None:
         self._receive = receive
         self._largest = largest
         self._announced = announced
-        self._counted = counted
+        self._longest_line = line
+        self._line = 0  # bytes of the one that is not complete
         self._received = self._held = 0
         self._in_flight: InFlight | None = None
         self._who, self._is_guest = "", True
@@ -104,6 +106,8 @@ class BoundedBody:
         message = await self._receive()
         size = len(message.get("body", b""))
         self._received += size
+        if self._longest_line is not None:
+            self._hold_line(message.get("body", b""), self._longest_line)
         if self._announced is None:  # else the server reads no more than was announced
             self._check(self._received)
             self._hold(size)
@@ -120,7 +124,19 @@ class BoundedBody:
             raise BodyTooLarge(self._largest)
 
     def _hold(self, size: int) -> None:
-        if self._in_flight is None or not self._counted or (self._announced is not None and self._held):
+        if self._in_flight is None or self._longest_line is not None or (self._announced is not None and self._held):
             return
         self._in_flight.take(self._who, size, self._is_guest)
         self._held += size
+
+    def _hold_line(self, body: bytes, longest: int) -> None:
+        end = body.rfind(b"\n")
+        self._line = len(body) - end - 1 if end >= 0 else self._line + len(body)
+        held = self._line if SMALL < self._line <= longest else 0  # one that is too long is passed over
+        if self._in_flight is None:
+            return
+        if held > self._held:
+            self._in_flight.take(self._who, held - self._held, self._is_guest)
+        elif held < self._held:
+            self._in_flight.give_back(self._who, self._held - held)
+        self._held = held

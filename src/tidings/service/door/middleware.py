@@ -203,7 +203,8 @@ class DoorMiddleware:
             return None
         media = head.get(b"content-type", b"").partition(b";")[0].strip().lower().decode("latin-1")
         streamed = media in STREAMED and scope["path"] == "/v1/events"
-        return BoundedBody(receive, self._largest(scope["path"], streamed), announced, not streamed)
+        line = self._gateway.settings.largest_event if streamed else None
+        return BoundedBody(receive, self._largest(scope["path"], streamed), announced, line)
 
     def _largest(self, path: str, streamed: bool) -> int:
         settings = self._gateway.settings

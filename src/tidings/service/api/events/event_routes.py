@@ -227,7 +227,7 @@ async def _many_lines(request: Request, gateway: Gateway, ids: EventIds | None) 
     try:
         await publish_stream(Pieces(request.stream()), gateway, results, ids)
     except HTTPException as refused:
-        if refused.status_code != 413:
+        if refused.status_code not in (413, 429):
             raise
         # Counts alone: the connection is closed while the peer sends, which may lose a long answer.
         return problems.http_answer(refused, **results.counts())
