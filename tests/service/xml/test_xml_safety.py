@@ -258,3 +258,32 @@ def test_too_many_requests(url: str) -> None:
         client = daemon.client()
         client.send(f'<LIST_SUBS token="{token}"/>' * 80)  # a few too many are only slowed down
         assert [client.answer().tag for _ in range(80)] == ["USER_LOG"] * 80
+
+
+def test_unfinished_requests_of_one_address_are_bytes_in_flight(url: str) -> None:
+    """A thousand connections without a token held 256 KiB each."""
+    partial = '<PUBLISH_EVENT contact="' + "x" * 100_000
+    with served(url, bytes_in_flight=4 << 20) as daemon:  # of which a stranger's address may have 1/16
+        token = daemon.join("ann")
+        known = daemon.client()
+        assert known.ask(f'<LIST_SUBS token="{token}"/>').tag == "USER_LOG"
+        strangers = [daemon.client() for _ in range(4)]
+        for stranger in strangers:
+            stranger.send(partial)
+        refused = [one for one in strangers if heard(one) == "UnfinishedRequests"]
+        assert len(refused) == 2
+        assert [one.answer() for one in refused] == [None, None]
+        assert known.ask(f'<LIST_SUBS token="{token}"/>').tag == "USER_LOG"
+        for stranger in strangers:
+            stranger.close()
+        served_again(daemon, token)
+        assert daemon.client().ask(partial + '"/>').get("name") != "UnfinishedRequests"
+
+
+def heard(client: Client) -> str:
+    """The name of the error that comes within half a second; '' where none does."""
+    client.socket.settimeout(0.5)
+    try:
+        return str(client.answer().get("name"))
+    except TimeoutError:
+        return ""

@@ -80,6 +80,13 @@ class InFlight:
         if not self._bytes[who]:
             del self._bytes[who]
 
+    def hold(self, who: str, before: int, now: int, is_guest: bool) -> None:
+        """What it held has become more, or less. Raises TooManyBytes."""
+        if now > before:
+            self.take(who, now - before, is_guest)
+        elif now < before:
+            self.give_back(who, before - now)
+
 
 class BoundedBody:
     """The `receive` of a request with a body: raises BodyTooLarge or TooManyBytes as soon as the body is asked for and
@@ -135,8 +142,5 @@ class BoundedBody:
         held = self._line if SMALL < self._line <= longest else 0  # one that is too long is passed over
         if self._in_flight is None:
             return
-        if held > self._held:
-            self._in_flight.take(self._who, held - self._held, self._is_guest)
-        elif held < self._held:
-            self._in_flight.give_back(self._who, self._held - held)
+        self._in_flight.hold(self._who, self._held, held, self._is_guest)
         self._held = held

@@ -16,6 +16,8 @@ from typing import cast
 from tidings.errors import Explained, ServiceError, TidingsError
 from tidings.events import Event
 from tidings.service.api.problems import Failed
+from tidings.service.door.addresses import network_of
+from tidings.service.door.in_flight import SMALL, InFlight, TooManyBytes
 from tidings.service.xml import answers as answers
 from tidings.service.xml.framing import Document, Framing, MalformedRequest
 from tidings.service.xml.operations import Asked, Operations
@@ -37,10 +39,16 @@ class SlowPeer(Explained, ServiceError):
     template = "the request was not complete after {limit:g} s; send it in one go"
 
 
+class UnfinishedRequests(Explained, ServiceError):
+    template = "too many large requests from this address are not complete or not carried out; retry when they are"
+
+
 class Connection(asyncio.Protocol):
     """`lost` is called when nothing is left to do for it."""
 
-    def __init__(self, operations: Operations, largest: int, lost: Callable[[Connection], None]) -> None:
+    def __init__(
+        self, operations: Operations, largest: int, in_flight: InFlight, lost: Callable[[Connection], None]
+    ) -> None:
         self.work: asyncio.Task[None] | None = None
         self._operations = operations
         self._framing = Framing(largest)
@@ -48,6 +56,8 @@ class Connection(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         self._waiting: deque[Document] = deque()
         self._bytes_waiting = 0
+        self._in_flight = in_flight
+        self._counted = 0  # bytes, of those that wait and of the request that is not whole
         self._something = asyncio.Event()  # to do for the reading task
         self._writable = asyncio.Event()
         self._writable.set()
@@ -62,13 +72,14 @@ class Connection(asyncio.Protocol):
         self._since = self._loop.time()  # when the request that is not whole began, or the last byte came
         self._stuck: float | None = None  # since when the answers are not fetched
         self._proven = False  # there was a valid request
-        self.address = ""
+        self.address = self._network = ""
 
     # What the event loop tells
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
         self.address = address_of(transport)
+        self._network = network_of(self.address)
         self.work = self._loop.create_task(self._converse())
 
     def data_received(self, data: bytes) -> None:
@@ -83,10 +94,21 @@ class Connection(asyncio.Protocol):
             self._bytes_waiting += len(document.text)
         if self._framing.problem is not None:
             self._end(self._framing.problem)
+        self._count(len(self._framing) + self._bytes_waiting)
         if self._bytes_waiting > _MOST_WAITING and not self._held:
             self._held = True
             self._transport.pause_reading()
         self._something.set()
+
+    def _count(self, held: int) -> None:
+        """As bytes in flight, unless they are few. One address has a small share of them before a valid request."""
+        held = held if held > SMALL else 0
+        try:
+            self._in_flight.hold(self._network, self._counted, held, not self._proven)
+            self._counted = held
+        except TooManyBytes:
+            self._framing.clear()
+            self._end(UnfinishedRequests())
 
     def eof_received(self) -> bool:
         """The peer sends no more, but may still read: the answers are written first."""
@@ -161,6 +183,7 @@ class Connection(asyncio.Protocol):
         await writing
         self._close()
         await self._closed.wait()
+        self._count(0)
         self._lost(self)
 
     async def _read_documents(self) -> None:
@@ -217,6 +240,7 @@ class Connection(asyncio.Protocol):
     def _taken(self) -> Document:
         document = self._waiting.popleft()
         self._bytes_waiting -= len(document.text)
+        self._count(len(self._framing) + self._bytes_waiting)
         if self._held and self._bytes_waiting < _MOST_WAITING // 2 and not self._ended:
             self._held = False
             self._since = self._loop.time()

@@ -16,6 +16,7 @@ from typing import cast
 
 from tidings.service.door.addresses import Proxies
 from tidings.service.door.connection_limits import ConnectionLimits, TooManyConnections
+from tidings.service.door.in_flight import InFlight
 from tidings.service.gateway import Gateway
 from tidings.service.xml import answers as answers
 from tidings.service.xml.connection import Connection, address_of
@@ -34,6 +35,7 @@ class XmlDaemon:
         self._operations = Operations(gateway)
         self._connections: set[Connection] = set()
         self._places = ConnectionLimits(gateway.settings.connections, Proxies(gateway.settings.trusted_proxies))
+        self._in_flight = InFlight(gateway.settings)
         self._server: asyncio.Server | None = None
         self._watching: asyncio.Task[None] | None = None
 
@@ -72,7 +74,7 @@ class XmlDaemon:
     def _let_in(self, address: str) -> Connection:
         """Raises TooManyConnections."""
         self._places.take(address)
-        connection = Connection(self._operations, self._settings.largest_event, self._lost)
+        connection = Connection(self._operations, self._settings.largest_event, self._in_flight, self._lost)
         self._connections.add(connection)
         return connection
 

@@ -73,6 +73,10 @@ class Framing:
         """Whether a request has begun and not ended."""
         return bool(self._buffer)
 
+    def __len__(self) -> int:
+        """Bytes of the document that is not whole yet."""
+        return len(self._buffer)
+
     def feed(self, piece: bytes) -> list[Document]:
         """The documents that are whole now; `problem` says whether one more may come after them."""
         found: list[Document] = []
@@ -85,6 +89,9 @@ class Framing:
                 self.problem = problem
                 self._buffer.clear()
         return found
+
+    def clear(self) -> None:
+        self._buffer.clear()
 
     def _begin(self) -> None:
         self._place = 0  # all before is done with
