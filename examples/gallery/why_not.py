@@ -37,9 +37,9 @@ def main() -> None:
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         matcher.add_many(FILTERS)
-    told = matcher.match_one(MINI)
+    matched = matcher.match_one(MINI)
     for owner in FILTERS:
-        print(f"{owner} is {'told' if owner in told else 'not told'}:", matcher.explain(owner, MINI))
+        print(f"{owner} {'gets it' if owner in matched else 'does not get it'}:", matcher.explain(owner, MINI))
     print()
     for warning in warned:
         print(f"warning for {warning.message}")

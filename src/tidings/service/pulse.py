@@ -70,6 +70,8 @@ class Pulse:
                 self.beats.append(Beat(monotonic(), seen))
             except StoreError as problem:
                 log.warning("cannot take the pulse: %s", problem)
+            except Exception:  # whatever it is: a pulse that ended would leave an old lag to judge by
+                log.exception("cannot take the pulse")
             await asyncio.sleep(EVERY)
 
 
