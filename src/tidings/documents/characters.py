@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from tidings.kernels.compiled import inlined
+from tidings.kernels.compiled import bare_inlined
 
 TEXT_AT, VALUE_AT, NAMES = 0, 1, 2  # places in the array of counts: bytes of text, bytes of values, names
 AMP, LT, GT, SLASH, EQUALS, QUOTE, APOSTROPHE, CR = 38, 60, 62, 47, 61, 34, 39, 13
 _SEMICOLON, _HASH, _LF, _SPACE = 59, 35, 10, 32
 
 
-@inlined
+@bare_inlined
 def after(source: Any, i: Any, first: Any, second: Any) -> Any:
     """One past the next `first` that `second` follows; what ends a comment, an instruction or CDATA."""
     while source[i] != first or source[i + 1] != second:
@@ -21,14 +21,14 @@ def after(source: Any, i: Any, first: Any, second: Any) -> Any:
     return i + 2
 
 
-@inlined
+@bare_inlined
 def blanks(source: Any, i: Any) -> Any:
     while source[i] == _SPACE or source[i] == _LF or source[i] == 9 or source[i] == CR:
         i += 1
     return i
 
 
-@inlined
+@bare_inlined
 def name_end(source: Any, i: Any) -> Any:
     while True:
         byte = source[i]
@@ -37,7 +37,7 @@ def name_end(source: Any, i: Any) -> Any:
         i += 1
 
 
-@inlined
+@bare_inlined
 def value_start(source: Any, i: Any) -> Any:
     """The opening quote."""
     while source[i] != QUOTE and source[i] != APOSTROPHE:
@@ -45,7 +45,7 @@ def value_start(source: Any, i: Any) -> Any:
     return i
 
 
-@inlined
+@bare_inlined
 def put_character(source: Any, i: Any, text: Any, counts: Any, where: Any) -> Any:
     """Copies one byte, line ends as XML has them; returns the next place."""
     byte = source[i]
@@ -58,7 +58,7 @@ def put_character(source: Any, i: Any, text: Any, counts: Any, where: Any) -> An
     return i + 1
 
 
-@inlined
+@bare_inlined
 def put_run(source: Any, i: Any, text: Any, counts: Any, where: Any) -> Any:
     """Copies all characters up to markup, a reference or the end of a line by CR; returns that place."""
     at = counts[where]
@@ -73,7 +73,7 @@ def put_run(source: Any, i: Any, text: Any, counts: Any, where: Any) -> Any:
     return i
 
 
-@inlined
+@bare_inlined
 def put_reference(source: Any, i: Any, text: Any, counts: Any, where: Any) -> Any:
     """Copies what a reference stands for; returns the next place, or its negative place if it is not known."""
     stop = i
@@ -101,7 +101,7 @@ def put_reference(source: Any, i: Any, text: Any, counts: Any, where: Any) -> An
     return stop + 1
 
 
-@inlined
+@bare_inlined
 def code_point(source: Any, i: Any, stop: Any) -> Any:
     value, base = np.int64(0), 10
     if source[i] == 120:
@@ -112,7 +112,7 @@ def code_point(source: Any, i: Any, stop: Any) -> Any:
     return value
 
 
-@inlined
+@bare_inlined
 def put_code_point(value: Any, text: Any, counts: Any, where: Any) -> Any:
     """As UTF-8."""
     at = counts[where]
@@ -131,7 +131,7 @@ def put_code_point(value: Any, text: Any, counts: Any, where: Any) -> Any:
         counts[where] = at + 4
 
 
-@inlined
+@bare_inlined
 def put_value(source: Any, opened: Any, text: Any, counts: Any) -> Any:
     """Copies an attribute's value, blanks as XML has them; returns the closing quote, or as `put_reference`."""
     quote = source[opened]
@@ -155,7 +155,7 @@ def put_value(source: Any, opened: Any, text: Any, counts: Any) -> Any:
     return i
 
 
-@inlined
+@bare_inlined
 def same_bytes(source: Any, start: Any, stop: Any, other: Any, other_stop: Any) -> Any:
     if stop - start != other_stop - other:
         return False

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tidings.kernels.compiled import inlined, kernel
+from tidings.kernels.compiled import bare_inlined, kernel
 
 TEXT, ELEMENT, ATTRIBUTE, NAMESPACE = 0, 1, 2, 3
 SEED = secrets.randbits(31)
@@ -41,7 +41,7 @@ def no_names(most: int, size: int) -> Names:
     return names
 
 
-@inlined
+@bare_inlined
 def hashed(seed: Any, text: Any, start: Any, stop: Any) -> Any:
     """32 bits. Products stay within 63, so uncompiled code gives the same result."""
     hash = np.int64(seed)
@@ -50,7 +50,7 @@ def hashed(seed: Any, text: Any, start: Any, stop: Any) -> Any:
     return hash ^ (hash >> 15)
 
 
-@inlined
+@bare_inlined
 def find(names: Any, seed: Any, kind: Any, space: Any, text: Any, start: Any, stop: Any) -> Any:
     """The name's number, or -1 minus the slot that it would take."""
     hash = hashed(seed + 7 * kind + 31 * space, text, start, stop)
@@ -70,7 +70,7 @@ def find(names: Any, seed: Any, kind: Any, space: Any, text: Any, start: Any, st
     return np.int64(-1 - slot)
 
 
-@inlined
+@bare_inlined
 def intern(names: Any, seed: Any, count: Any, kind: Any, space: Any, text: Any, start: Any, stop: Any) -> Any:
     """The name's number; `count`, the number of names so far, if it is new."""
     found = find(names, seed, kind, space, text, start, stop)

@@ -32,7 +32,7 @@ from tidings.documents.characters import (
     value_start,
 )
 from tidings.documents.names import ATTRIBUTE, ELEMENT, NAMESPACE, intern
-from tidings.kernels.compiled import inlined, kernel
+from tidings.kernels.compiled import bare_inlined, bare_kernel
 
 DEPTH, NODES, ENTITY, NAMESPACES, FULL = 1, 2, 3, 4, 5  # why it ends early; FULL: more names than there is room for
 _XML_NAMESPACE = np.frombuffer(b"http://www.w3.org/XML/1998/namespace", np.uint8)
@@ -49,7 +49,7 @@ class Nodes(NamedTuple):
     text: npt.NDArray[np.uint8]
 
 
-@kernel
+@bare_kernel
 def tokenize(
     source: Any, spaces: Any, seed: Any, depth_limit: Any, node_limit: Any, node: Any, nodes: Any, names: Any,
     scope: Any, counts: Any,
@@ -172,13 +172,13 @@ def tokenize(
     return node, 0, 0
 
 
-@inlined
+@bare_inlined
 def open_node(nodes: Any, node: Any, name: Any, parent: Any, start: Any) -> Any:
     nodes.name[node], nodes.parent[node], nodes.end[node] = name, parent, node + 1
     nodes.start[node] = nodes.stop[node] = start
 
 
-@inlined
+@bare_inlined
 def is_declaration(source: Any, start: Any, stop: Any) -> Any:
     """Whether the attribute is `xmlns` or begins with `xmlns:`."""
     if stop - start < 5 or (stop - start > 5 and source[start + 5] != _COLON):
@@ -192,7 +192,7 @@ def is_declaration(source: Any, start: Any, stop: Any) -> Any:
     )
 
 
-@kernel
+@bare_kernel
 def declare(
     source: Any, i: Any, node: Any, names: Any, seed: Any, text: Any, scope: Any, declared: Any, counts: Any
 ) -> Any:  # fmt: skip
@@ -225,7 +225,7 @@ def declare(
     return declared
 
 
-@inlined
+@bare_inlined
 def qualified(
     source: Any, start: Any, stop: Any, kind: Any, names: Any, seed: Any, scope: Any, declared: Any, counts: Any
 ) -> Any:  # fmt: skip

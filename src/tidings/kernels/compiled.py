@@ -32,16 +32,29 @@ _PAUSE = 0.02
 
 def kernel(function: F) -> F:
     """Compiles the function on its first call; it runs without the GIL."""
-    return _compiled(function, inline=False)
+    return _compiled(function)
 
 
 def inlined(function: F) -> F:
     """A part of a kernel that is always inlined into its callers."""
-    return _compiled(function, inline=True)
+    return _compiled(function, forceinline=True)
 
 
-def _compiled(function: F, inline: bool) -> F:
-    compiled: Any = numba.njit(nogil=True, error_model="numpy", forceinline=inline)(function)
+def bare_kernel(function: F) -> F:
+    """A kernel that neither makes nor returns arrays, so that numba need not count references to them.
+
+    Counting took two thirds of the time to read a document: numba does it for each use of an array in a tuple, also in
+    parts that are inlined."""
+    return _compiled(function, _nrt=False)
+
+
+def bare_inlined(function: F) -> F:
+    """Such a part of kernels. It may be a part of any kernel."""
+    return _compiled(function, forceinline=True, _nrt=False)
+
+
+def _compiled(function: F, **options: bool) -> F:
+    compiled: Any = numba.njit(nogil=True, error_model="numpy", **options)(function)
     room = _room(inspect.getfile(function))
     if room.folder is not None and hasattr(compiled, "enable_caching"):  # false if compilation is disabled in numba
         try:
@@ -69,9 +82,10 @@ class _Room:
             _warn(str(problem))
 
     def _version(self) -> str:
-        """A hash of all the room's sources: numba does not notice changes to kernels inlined into others."""
+        """A hash of all the room's sources: numba does not notice changes to kernels inlined into others, nor to the
+        options that this module compiles them with."""
         mark = hashlib.sha256(numba.__version__.encode())
-        for path in sorted(self.sources.rglob("*.py")):
+        for path in (Path(__file__), *sorted(self.sources.rglob("*.py"))):
             mark.update(path.read_bytes())
         return mark.hexdigest()[:16]
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from tidings.documents.index.collect_tested import NO_ROOM, collect_tested
 from tidings.documents.index.walk import SIMULATED
-from tidings.kernels.compiled import kernel
+from tidings.kernels.compiled import bare_kernel
 
 
-@kernel
+@bare_kernel
 def collect(
     document: Any, offsets: Any, states: Any, active: Any, trie: Any, groups: Any, marks: Any, clock: Any, entries: Any,
     tested: Any, reading: Any, numbers: Any, unchanged: Any, found: Any, ends: Any,
@@ -37,35 +37,38 @@ def collect(
     return document, False
 
 
-@kernel
+@bare_kernel
 def collect_plain(
     first: Any, stop: Any, states: Any, active: Any, trie: Any, groups: Any, marks: Any, clock: Any, numbers: Any,
     unchanged: Any, found: Any, count: Any,
 ) -> Any:  # fmt: skip
     """Whole groups for the states that were grouped, trie node by trie node for newer ones."""
+    state_marks, group_marks, group_offsets, of_state = marks.state, marks.group, groups.offsets, groups.of_state
+    member_offsets, members, member_numbers = groups.member_offsets, groups.members, groups.numbers
     tick, looked = clock.ticks[0], 0
     for node in range(first, stop):
         state = states[node]
-        if marks.state[state] == tick:
+        if state_marks[state] == tick:
             continue
-        marks.state[state] = tick
+        state_marks[state] = tick
         if state >= groups.states:
             looked += active.ends[state + 1] - active.ends[state]
             continue
-        for place in range(groups.offsets[state], groups.offsets[state + 1]):
-            group = groups.of_state[place]
-            if marks.group[group] == tick:
+        for place in range(group_offsets[state], group_offsets[state + 1]):
+            group = of_state[place]
+            if group_marks[group] == tick:
                 continue
-            marks.group[group] = tick
-            begin, end = groups.member_offsets[group], groups.member_offsets[group + 1]
+            group_marks[group] = tick
+            begin, end = member_offsets[group], member_offsets[group + 1]
             if count + end - begin > len(found):
                 return NO_ROOM
             if unchanged:
-                found[count : count + end - begin] = groups.numbers[begin:end]
+                for i in range(end - begin):  # faster than a slice: most groups are short
+                    found[count + i] = member_numbers[begin + i]
                 count += end - begin
                 continue
             for i in range(begin, end):
-                number = numbers[groups.members[i]]
+                number = numbers[members[i]]
                 found[count] = number
                 count += number >= 0
     if looked == 0:

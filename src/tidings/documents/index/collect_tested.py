@@ -13,12 +13,12 @@ from tidings.documents.index.evaluate import seek
 from tidings.documents.index.keys import FROM, SELF, TO
 from tidings.documents.index.leading import UNDECIDED, leads
 from tidings.documents.index.walk import ALWAYS_TESTED
-from tidings.kernels.compiled import inlined, kernel
+from tidings.kernels.compiled import bare_inlined, bare_kernel
 
 NO_ROOM = -1
 
 
-@kernel
+@bare_kernel
 def collect_tested(
     first: Any, stop: Any, states: Any, active: Any, entries: Any, tested: Any, reading: Any, marks: Any, clock: Any,
     numbers: Any, found: Any, count: Any,
@@ -100,7 +100,7 @@ def collect_tested(
     return count
 
 
-@kernel
+@bare_kernel
 def sought(reading: Any, operation: Any, node: Any) -> Any:
     found = seek(
         reading.program, reading.nodes, reading.kinds, reading.labels, reading.memory, reading.given, operation, node
@@ -108,7 +108,7 @@ def sought(reading: Any, operation: Any, node: Any) -> Any:
     return 1 if found >= 0 else 0
 
 
-@inlined
+@bare_inlined
 def span_always(begin: Any, end: Any, nodes: Any, place_of: Any, always: Any, spans: Any) -> Any:
     """The entries without keys of the places that are active."""
     pending = 0
@@ -120,7 +120,7 @@ def span_always(begin: Any, end: Any, nodes: Any, place_of: Any, always: Any, sp
     return pending
 
 
-@inlined
+@bare_inlined
 def span_cells(
     key: Any, state: Any, bits: Any, offsets: Any, places: Any, starts: Any, spans: Any, pending: Any
 ) -> Any:  # fmt: skip
@@ -134,7 +134,7 @@ def span_cells(
     return pending
 
 
-@inlined
+@bare_inlined
 def span_lists(
     begin: Any, end: Any, label: Any, value: Any, lists: Any, of_label: Any, kinds: Any, starts: Any, bounds: Any,
     spans: Any, pending: Any,

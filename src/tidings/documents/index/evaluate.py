@@ -28,12 +28,12 @@ from tidings.documents.index.program import (
 )
 from tidings.documents.index.vocabulary import ANY_ATTRIBUTE, ANY_ELEMENT
 from tidings.documents.names import ATTRIBUTE, ELEMENT
-from tidings.kernels.compiled import kernel
+from tidings.kernels.compiled import bare_kernel
 
 _NEARBY = 8  # slots that an entry may be in
 
 
-@kernel
+@bare_kernel
 def seek(program: Any, nodes: Any, kinds: Any, labels: Any, memory: Any, given: Any, operation: Any, node: Any) -> Any:
     """The node that the operation gives, the first in document order for steps under FIRST; -1 if it does not hold."""
     kind = program.kind[operation]
@@ -81,7 +81,7 @@ def seek(program: Any, nodes: Any, kinds: Any, labels: Any, memory: Any, given: 
     return best
 
 
-@kernel
+@bare_kernel
 def remembered(memory: Any, key: Any) -> Any:
     """The key's slot, else a free one nearby, else the one whose entry is to go. Products stay within 63 bits."""
     mask = len(memory) - 1
@@ -93,7 +93,7 @@ def remembered(memory: Any, key: Any) -> Any:
     return home
 
 
-@kernel
+@bare_kernel
 def fits(kinds: Any, labels: Any, name: Any, label: Any) -> Any:
     """Whether a node of this name is what a step with this label asks for."""
     if label == ANY_ELEMENT:
@@ -103,7 +103,7 @@ def fits(kinds: Any, labels: Any, name: Any, label: Any) -> Any:
     return labels[name] == label
 
 
-@kernel
+@bare_kernel
 def compared(program: Any, nodes: Any, operation: Any, node: Any) -> Any:
     kind = program.kind[operation]
     start, stop = nodes.start[node], nodes.stop[node]
@@ -134,7 +134,7 @@ def compared(program: Any, nodes: Any, operation: Any, node: Any) -> Any:
     return False
 
 
-@kernel
+@bare_kernel
 def begins(text: Any, start: Any, stop: Any, literals: Any, first: Any, last: Any) -> Any:
     if stop - start < last - first:
         return False
@@ -144,7 +144,7 @@ def begins(text: Any, start: Any, stop: Any, literals: Any, first: Any, last: An
     return True
 
 
-@kernel
+@bare_kernel
 def number(text: Any, start: Any, stop: Any) -> Any:
     """As XPath reads one; NaN if it is none. Exact up to 15 digits, beyond within a unit in the last place."""
     while start < stop and is_blank(text[start]):
@@ -172,6 +172,6 @@ def number(text: Any, start: Any, stop: Any) -> Any:
     return -value if negative else value
 
 
-@kernel
+@bare_kernel
 def is_blank(byte: Any) -> Any:
     return byte == 32 or byte == 10 or byte == 9 or byte == 13

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tidings.documents.index.trie import Integers, Numbers, Trie
-from tidings.kernels.compiled import kernel
+from tidings.kernels.compiled import bare_kernel
 
 
 class Groups(NamedTuple):
@@ -60,7 +60,7 @@ def grouped(ends: Integers, active: Numbers, trie: Trie, live: Numbers) -> Group
     return Groups(len(ends) - 1, offsets, of_state, member_offsets, members, live[members], of_node)
 
 
-@kernel
+@bare_kernel
 def add_up(ends: Any, active: Any, trie: Any, drawn: Any, sums: Any) -> None:
     """Only for nodes where paths without tests end."""
     for state in range(len(ends) - 1):
@@ -71,7 +71,7 @@ def add_up(ends: Any, active: Any, trie: Any, drawn: Any, sums: Any) -> None:
                 sums[node, 1] += drawn[state, 1]
 
 
-@kernel
+@bare_kernel
 def list_groups(ends: Any, active: Any, of_node: Any, met: Any, offsets: Any, of_state: Any) -> Any:
     """The groups of each state, once each; returns how many there are. Only counts if there is no room for any."""
     count = 0

@@ -10,7 +10,7 @@ from tidings.documents.index.program import ACCEPT, CHILD, DESCENDANT
 from tidings.documents.index.trie import Integers, Numbers
 from tidings.documents.index.vocabulary import ANY_ATTRIBUTE, ANY_ELEMENT
 from tidings.documents.names import ATTRIBUTE, ELEMENT
-from tidings.kernels.compiled import inlined, kernel
+from tidings.kernels.compiled import bare_inlined, kernel
 
 UNDECIDED = 2
 LONGEST = 24  # steps
@@ -49,7 +49,7 @@ def occurrences(names: Any, parents: Any, labels: Any, label_count: Any) -> Any:
     return starts, stops, nodes, below
 
 
-@inlined
+@bare_inlined
 def first_after(nodes: Any, start: Any, stop: Any, node: Any) -> Any:
     """Where the first of the nodes that comes after this one is."""
     while start < stop:
@@ -61,7 +61,7 @@ def first_after(nodes: Any, start: Any, stop: Any, node: Any) -> Any:
     return start
 
 
-@inlined
+@bare_inlined
 def leads(
     operation: Any, node: Any, operation_kind: Any, first: Any, second: Any, operation_label: Any, names: Any,
     node_end: Any, kinds: Any, labels: Any, occurring: Any, starts: Any, stops: Any, trail: Any,

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from tidings.documents.index.pool import Pool
 from tidings.documents.index.vocabulary import ANY_ATTRIBUTE, ANY_ELEMENT, Vocabulary
-from tidings.kernels.compiled import kernel
+from tidings.kernels.compiled import bare_kernel
 from tidings.paths.numbers import number_of
 from tidings.paths.tree import And, Comparison, Exists, Not, Or, Step, StringTest, Test
 
@@ -186,7 +186,7 @@ class Program:
         return self._literals.setdefault(text, len(self._literals))
 
 
-@kernel
+@bare_kernel
 def mark_parts(program: Any, needed: Any) -> None:
     """What the operations contain, which came before them."""
     for number in range(len(needed) - 1, -1, -1):

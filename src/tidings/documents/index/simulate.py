@@ -16,7 +16,7 @@ from tidings.documents.index.evaluate import seek
 from tidings.documents.index.trie import edge_of
 from tidings.documents.index.vocabulary import ANY_ATTRIBUTE, ANY_ELEMENT
 from tidings.documents.names import ATTRIBUTE, ELEMENT
-from tidings.kernels.compiled import kernel
+from tidings.kernels.compiled import bare_kernel, kernel
 
 
 @kernel
@@ -89,7 +89,7 @@ def simulate(
     return count
 
 
-@kernel
+@bare_kernel
 def wait(
     trie: Any, active: Any, begin: Any, end: Any, waiting: Any, head: Any, before: Any, pending: Any, count: Any
 ) -> Any:  # fmt: skip
@@ -108,7 +108,7 @@ def wait(
     return count
 
 
-@kernel
+@bare_kernel
 def unwait(
     trie: Any, waiting: Any, head: Any, before: Any, pending: Any, begin: Any, end: Any
 ) -> Any:  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tidings.kernels.compiled import kernel
+from tidings.kernels.compiled import bare_kernel
 
 Integers = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.int32]
@@ -65,7 +65,7 @@ def _offsets(owners: Any, count: int) -> Numbers:
     return offsets
 
 
-@kernel
+@bare_kernel
 def insert(offsets: Any, tokens: Any, table: Any, parent: Any, token: Any, last: Any) -> Any:
     """Fills parent and token by node, and last by path; returns the number of nodes."""
     parent[0], token[0] = -1, 0
@@ -87,14 +87,14 @@ def insert(offsets: Any, tokens: Any, table: Any, parent: Any, token: Any, last:
     return count
 
 
-@kernel
+@bare_kernel
 def gather(parent: Any, weight: Any) -> Any:
     """Adds each node's weight to its ancestors'."""
     for node in range(len(parent) - 1, 0, -1):
         weight[parent[node]] += weight[node]
 
 
-@kernel
+@bare_kernel
 def edge_of(edges: Any, node: Any, label: Any) -> Any:
     """The place of the node's edge with this label, or -1."""
     low, high = edges.offsets[node], edges.offsets[node + 1]

@@ -15,7 +15,7 @@ from tidings.documents.index.keys import EQUALS, EXISTS, SELF, Key
 from tidings.documents.index.pool import Pool
 from tidings.documents.names import SEED
 from tidings.documents.tokenizer import Nodes
-from tidings.kernels.compiled import kernel
+from tidings.kernels.compiled import bare_kernel
 
 
 class TextTable(NamedTuple):
@@ -118,7 +118,7 @@ class Texts:
         return table
 
 
-@kernel
+@bare_kernel
 def look_up(nodes: Any, labels: Any, wanted: Any, table: Any, seed: Any, values: Any) -> None:
     for node in range(len(nodes.name)):
         label = labels[nodes.name[node]]
@@ -135,7 +135,7 @@ def look_up(nodes: Any, labels: Any, wanted: Any, table: Any, seed: Any, values:
             values.number[node] = number(nodes.text, start, stop)
 
 
-@kernel
+@bare_kernel
 def hash_of(text: Any, start: Any, stop: Any, seed: Any) -> Any:
     """32 bits. Products stay within 63, so uncompiled code gives the same result."""
     hash = np.int64(seed)
@@ -144,13 +144,13 @@ def hash_of(text: Any, start: Any, stop: Any, seed: Any) -> Any:
     return hash
 
 
-@kernel
+@bare_kernel
 def home_of(hash: Any, label: Any, mask: Any) -> Any:
     mixed = ((hash ^ (label + 1)) * 0x2545F491) & 0x7FFFFFFFFFFFFFFF
     return (mixed ^ mixed >> 29) & mask
 
 
-@kernel
+@bare_kernel
 def found(table: Any, hash: Any, label: Any, text: Any, start: Any, stop: Any) -> Any:
     mask = len(table.slots) - 1
     slot = home_of(hash, label, mask)
@@ -168,7 +168,7 @@ def found(table: Any, hash: Any, label: Any, text: Any, start: Any, stop: Any) -
     return np.int32(-1)
 
 
-@kernel
+@bare_kernel
 def fill(table: Any, first: Any, seed: Any) -> None:
     """Puts the texts from the first one on into slots."""
     mask = len(table.slots) - 1

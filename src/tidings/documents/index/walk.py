@@ -12,13 +12,13 @@ import numpy as np
 from tidings.documents.index.trie import edge_of
 from tidings.documents.index.vocabulary import ANY_ATTRIBUTE, ANY_ELEMENT
 from tidings.documents.names import ATTRIBUTE, ELEMENT
-from tidings.kernels.compiled import kernel
+from tidings.kernels.compiled import bare_kernel
 
 SIMULATED = -2  # the state of nodes of a document that is left to `simulate`
 TESTED, ALWAYS_TESTED = 1, 2  # flags of a state: paths with tests are active, some without a key
 
 
-@kernel
+@bare_kernel
 def walk(first: Any, stop: Any, nodes: Any, labels: Any, keys: Any, targets: Any, states: Any) -> Any:
     """Fills in the states of nodes; returns the first one whose state is not known, or `stop`."""
     for node in range(first, stop):
@@ -30,7 +30,7 @@ def walk(first: Any, stop: Any, nodes: Any, labels: Any, keys: Any, targets: Any
     return stop
 
 
-@kernel
+@bare_kernel
 def transition(keys: Any, targets: Any, state: Any, label: Any) -> Any:
     """The state after this one on a label, or -1: not known."""
     key = (np.int64(state) << 32 | np.int64(label)) + 1
@@ -43,7 +43,7 @@ def transition(keys: Any, targets: Any, state: Any, label: Any) -> Any:
     return np.int64(-1)
 
 
-@kernel
+@bare_kernel
 def put_transition(keys: Any, targets: Any, state: Any, label: Any, target: Any) -> Any:
     key = (np.int64(state) << 32 | np.int64(label)) + 1
     mask = len(keys) - 1
@@ -53,14 +53,14 @@ def put_transition(keys: Any, targets: Any, state: Any, label: Any, target: Any)
     keys[slot], targets[slot] = key, target
 
 
-@kernel
+@bare_kernel
 def rehash(keys: Any, targets: Any, new_keys: Any, new_targets: Any) -> Any:
     for i in range(len(keys)):
         if keys[i]:
             put_transition(new_keys, new_targets, (keys[i] - 1) >> 32, (keys[i] - 1) & 0xFFFFFFFF, targets[i])
 
 
-@kernel
+@bare_kernel
 def expand(
     trie: Any, active: Any, chain: Any, chunks: Any, pool: Any, label: Any, kind: Any, stamps: Any, tick: Any, mix: Any,
     new_active: Any, new_waiting: Any,
@@ -85,21 +85,21 @@ def expand(
                     count += 1
         chain = chunks[chain, 0]
     waiting = 0
-    sums = np.zeros(4, np.int64)
+    first, second, first_waiting, second_waiting = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
     for i in range(count):
         node = new_active[i]
-        sums[0] += mix[node, 0]
-        sums[1] += mix[node, 1]
+        first += mix[node, 0]
+        second += mix[node, 1]
         if kind == ELEMENT and stamps[node] != tick:
             if trie.descendants.offsets[node] < trie.descendants.offsets[node + 1]:
                 new_waiting[waiting] = node
                 waiting += 1
-                sums[2] += mix[node, 0]
-                sums[3] += mix[node, 1]
-    return count, waiting, sums
+                first_waiting += mix[node, 0]
+                second_waiting += mix[node, 1]
+    return count, waiting, (first, second, first_waiting, second_waiting)
 
 
-@kernel
+@bare_kernel
 def note_tests(active: Any, entries: Any, bits: Any, lists: Any) -> Any:
     """Which places are active, and their lists: how many, and the state's flags."""
     count, flags = 0, 0

@@ -73,15 +73,22 @@ def _may_pass(source: bytes, limits: DocumentLimits) -> bool:
     """A quick look; the size was checked before."""
     return (
         len(source) // 2 > limits.nodes  # a node takes two bytes or more
-        or source.count(b"</") >= limits.depth  # an element that holds another has an end tag
+        or (
+            len(source) // 2 > limits.depth and source.count(b"</") >= limits.depth
+        )  # what holds another has an end tag
         or (source.count(b"=") > limits.attributes and any(_many(tag, limits) for tag in source.split(b"<")))
-        or source.count(b"xmlns") > limits.namespaces
-        or any(_long(source, found, limits) for found in _DECLARATION.finditer(source))
+        or (b"xmlns" in source and _many_or_long(source, limits))
     )
 
 
 def _many(tag: bytes, limits: DocumentLimits) -> bool:
     return len(tag) > 4 * limits.attributes and tag.count(b"=") > limits.attributes
+
+
+def _many_or_long(source: bytes, limits: DocumentLimits) -> bool:
+    return source.count(b"xmlns") > limits.namespaces or any(
+        _long(source, found, limits) for found in _DECLARATION.finditer(source)
+    )
 
 
 def _long(source: bytes, declaration: re.Match[bytes], limits: DocumentLimits) -> bool:
