@@ -15,6 +15,9 @@ _DETECTOR = (
 _KEYS = ("tests/composite/test_keys.py",)
 _SILENCE = ("tests/composite/test_detector.py::test_a_long_silence_is_taken_in_parts",)
 _PATHS = ("tests/documents/index/test_path_index.py",)
+_MEANING = tuple(f"{_PATHS[0]}::{name}" for name in ("test_meaning", "test_one_text_is_asked_for_at_several_places"))
+_NOTED = (f"{_PATHS[0]}::test_a_text_is_not_asked_for_where_only_another_node_was_reached",)
+_REMEMBERED = ("tests/documents/index/test_hostile.py::test_remembering_finds_what_looking_finds",)
 _RECLAIMED = ("tests/documents/index/test_reclaiming.py",)
 _COVERED_PATHS = ("tests/paths/test_covering.py",)
 _RING = ("tests/overlay/xevent/test_ring.py",)
@@ -66,12 +69,15 @@ _COMPOSITE = (
 _DOCUMENTS = (
     ("a descendant's label found too late", "index/trie.py", "if edges.label[middle] < label:", "if edges.label[middle] <= label:", _PATHS),
     ("the first found for the first", "index/evaluate.py", "if found >= 0 and (best < 0 or found < best):", "if found >= 0 and best < 0:", _PATHS),
+    ("a later node below another kept", "index/evaluate.py", "(one >= 0 and one < other)", "one >= 0", _REMEMBERED),
+    ("what is below a known node forgotten", "index/evaluate.py", "rows[row, 1] = given[slot]", "pass", _REMEMBERED),
+    ("tests of the node before noted still", "index/simulate.py", "bits[place >> 6] = 0", "pass", _NOTED),
     ("at most is less", "index/evaluate.py", "return value <= bound", "return value < bound", _PATHS),
     ("a longer text is equal", "index/evaluate.py", "return stop - start == last - first and begins(", "return begins(", _PATHS),
     ("a minus sign ignored", "index/evaluate.py", "return -value if negative else value", "return value", _PATHS),
     ("a bound that is met", "index/collect_tested.py", "if bounds[middle] <= value:", "if bounds[middle] < value:", _PATHS),
-    ("keys of the node itself only", "index/collect_tested.py", "if at >= node_end[node]:", "if True:", _PATHS),
-    ("only one of several equal texts", "index/collect_tested.py", "in range(offsets[key], offsets[key + 1]):", "in range(offsets[key], offsets[key] + 1):", _PATHS),
+    ("keys of the node itself only", "index/collect_tested.py", "if at >= node_end[node]:", "if True:", _MEANING),
+    ("only one of several equal texts", "index/collect_tested.py", "in range(offsets[key], offsets[key + 1]):", "in range(offsets[key], offsets[key] + 1):", _MEANING),
     ("withdrawn paths found with their group", "index/matcher.py", "segment.withdrawn == self._withdrawn,", "True,", _PATHS),
     ("withdrawn paths grouped", "index/groups.py", "kept = live[members] >= 0", "kept = live[members] >= -1", _PATHS),
     ("old names in operations that are kept", "index/program.py", "int(labels[label])", "label", _RECLAIMED),

@@ -160,6 +160,12 @@ def test_steps_after_a_test_stay_below_its_node():
     assert matched(index, [b"<a><b k='v'><c/><c><e/><d/></c></b></a>"]) == [{0, 1, 2}]
 
 
+@pytest.mark.parametrize("kind", [SIMULATED, AUTOMATON], ids=["simulated", "automaton"])
+def test_a_text_is_not_asked_for_where_only_another_node_was_reached(kind):
+    index = filled(["//a[@k = 'v']", "//b[@k = 'w']", "//b[c > 1]", "//a[c > 1]"], **kind)
+    assert matched(index, [b"<r><a/><b k='v'><c>2</c></b></r>"]) == [{2}]
+
+
 def test_what_is_beyond_all_numbers_is_not_more_than_itself():
     huge = "9" * 400
     index = filled([f"//a[. > '{huge}']", f"//a[. >= '{huge}']", "//a[. > 1]"], **AUTOMATON)

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from tidings.documents.index.entries import Entries
 from tidings.documents.index.pool import Pool
+from tidings.documents.index.simulate import Tested
 from tidings.documents.index.trie import Numbers, Trie
 from tidings.documents.index.walk import SIMULATED, expand, note_tests, put_transition, rehash, walk
 from tidings.documents.names import ELEMENT
@@ -24,15 +25,6 @@ class AutomatonLimits(NamedTuple):
     states: int = 20_000
     new_states: int = 1_000  # for one document
     places: int = 50_000_000  # members of all states' sets
-
-
-class Tested(NamedTuple):
-    """What the states of an automaton say of paths with tests."""
-
-    bits: npt.NDArray[np.uint64]  # by state: a bit for each place that is active
-    flags: npt.NDArray[np.int8]  # by state
-    lists: Numbers  # the lists of all places that are active, state by state, by label
-    offsets: npt.NDArray[np.int64]
 
 
 class Automaton:

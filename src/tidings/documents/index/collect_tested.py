@@ -44,6 +44,7 @@ def collect_tested(
     slots, lefts, operations, slot_marks, left_marks = (
         entries.slot, entries.left, entries.operations, marks.slot, marks.left
     )  # fmt: skip
+    looked, patience = reading.looked, reading.patience
     spans, trail, tick, node_tick = clock.spans, clock.trail, clock.ticks[0], clock.node_ticks[0]
     for node in range(first, stop):
         state = states[node]
@@ -81,7 +82,7 @@ def collect_tested(
                             if needs[operations[left]] & ~below[node] == 0:
                                 held = leads(
                                     operations[left], node, operation_kind, operation_first, operation_second,
-                                    operation_label, names, node_end, kinds, labels, occurring, starts, stops, trail,
+                                    operation_label, names, node_end, kinds, labels, occurring, starts, stops, trail, looked, patience,
                                 )  # fmt: skip
                             if held == UNDECIDED:
                                 held = sought(reading, operations[left], node)
@@ -102,8 +103,10 @@ def collect_tested(
 
 @bare_kernel
 def sought(reading: Any, operation: Any, node: Any) -> Any:
+    top = np.int64(0)  # a literal has a type of its own, and numba does not cache a recursion of two types
     found = seek(
-        reading.program, reading.nodes, reading.kinds, reading.labels, reading.memory, reading.given, operation, node
+        reading.program, reading.nodes, reading.kinds, reading.labels, reading.memory, reading.given, reading.looked,
+        reading.patience, reading.rows, top, operation, node,
     )  # fmt: skip
     return 1 if found >= 0 else 0
 

@@ -34,51 +34,122 @@ _NEARBY = 8  # slots that an entry may be in
 
 
 @bare_kernel
-def seek(program: Any, nodes: Any, kinds: Any, labels: Any, memory: Any, given: Any, operation: Any, node: Any) -> Any:
-    """The node that the operation gives, the first in document order for steps under FIRST; -1 if it does not hold."""
+def seek(
+    program: Any, nodes: Any, kinds: Any, labels: Any, memory: Any, given: Any, looked: Any, patience: Any,
+    rows: Any, top: Any, operation: Any, node: Any,
+) -> Any:  # fmt: skip
+    """The node that the operation gives, the first in document order for steps under FIRST; -1 if it does not hold.
+
+    A descendant step that has looked at more nodes than its `patience` remembers what it finds below each node. `rows`
+    is room for that, free from `top` on."""
     kind = program.kind[operation]
     if kind == ACCEPT:
         return np.int64(node)
     first, second = program.first[operation], program.second[operation]
     if kind == AND:
-        if seek(program, nodes, kinds, labels, memory, given, first, node) < 0:
+        if seek(program, nodes, kinds, labels, memory, given, looked, patience, rows, top, first, node) < 0:
             return np.int64(-1)
-        return seek(program, nodes, kinds, labels, memory, given, second, node)
+        return seek(program, nodes, kinds, labels, memory, given, looked, patience, rows, top, second, node)
     if kind == OR:
-        if seek(program, nodes, kinds, labels, memory, given, first, node) >= 0:
+        if seek(program, nodes, kinds, labels, memory, given, looked, patience, rows, top, first, node) >= 0:
             return np.int64(node)
-        return seek(program, nodes, kinds, labels, memory, given, second, node)
+        return seek(program, nodes, kinds, labels, memory, given, looked, patience, rows, top, second, node)
     if kind == NOT:
-        found = seek(program, nodes, kinds, labels, memory, given, first, node)
+        found = seek(program, nodes, kinds, labels, memory, given, looked, patience, rows, top, first, node)
         return np.int64(node) if found < 0 else np.int64(-1)
     if kind != CHILD and kind != DESCENDANT and kind != FIRST:
         return np.int64(node) if compared(program, nodes, operation, node) else np.int64(-1)
-    key = (np.int64(operation) << 32 | np.int64(node)) + 1
+    key = key_of(operation, node)
     slot = remembered(memory, key)
     if memory[slot] == key:
         return np.int64(given[slot])
-    best = np.int64(-1)
+    best, label, end = np.int64(-1), program.label[operation], np.int64(nodes.end[node])
     if kind == FIRST:
-        found = seek(program, nodes, kinds, labels, memory, given, first, node)
+        found = seek(program, nodes, kinds, labels, memory, given, looked, patience, rows, top, first, node)
         if found < 0:
             best = np.int64(node) if program.flag[operation] else np.int64(-1)
-        elif seek(program, nodes, kinds, labels, memory, given, second, found) >= 0:
+        elif seek(program, nodes, kinds, labels, memory, given, looked, patience, rows, top, second, found) >= 0:
             best = np.int64(node)
-    else:
-        place = node + 1
-        while place < nodes.end[node] and (best < 0 or place < best):
-            if fits(kinds, labels, nodes.name[place], program.label[operation]):
-                if first < 0 or seek(program, nodes, kinds, labels, memory, given, first, place) >= 0:
-                    found = seek(program, nodes, kinds, labels, memory, given, second, place)
+    elif kind == CHILD or looked[operation] < patience or top + end - node > len(rows):
+        place = np.int64(node + 1)
+        while place < end and (best < 0 or place < best):
+            looked[operation] += 1
+            if fits(kinds, labels, nodes.name[place], label):
+                if (
+                    first < 0
+                    or seek(program, nodes, kinds, labels, memory, given, looked, patience, rows, top, first, place)
+                    >= 0
+                ):
+                    found = seek(
+                        program, nodes, kinds, labels, memory, given, looked, patience, rows, top, second, place
+                    )
                     if found >= 0 and (best < 0 or found < best):
                         best = found
                         if program.flag[operation]:
                             break
-            place = place + 1 if kind == DESCENDANT else nodes.end[place]
-    slot = remembered(memory, key)  # what was done since may have taken the slot
-    memory[slot] = key
-    given[slot] = best
+            place = place + 1 if kind == DESCENDANT else np.int64(nodes.end[place])
+    else:  # from the leaves up: what is below a node is what its children are and have below them
+        stop = line_up(nodes, memory, given, operation, node, rows, top)
+        for row in range(stop - 1, top, -1):
+            place, best, above = np.int64(rows[row, 0]), np.int64(rows[row, 1]), rows[row, 2]
+            if nodes.end[place] > place + 1:
+                remember(memory, given, key_of(operation, place), best)
+            if fits(kinds, labels, nodes.name[place], label) and (rows[above, 1] < 0 or not program.flag[operation]):
+                if (
+                    first < 0
+                    or seek(program, nodes, kinds, labels, memory, given, looked, patience, rows, stop, first, place)
+                    >= 0
+                ):
+                    found = seek(
+                        program, nodes, kinds, labels, memory, given, looked, patience, rows, stop, second, place
+                    )
+                    best = earlier(found, best)
+            rows[above, 1] = earlier(best, np.int64(rows[above, 1]))
+        best = np.int64(rows[top, 1])
+    remember(memory, given, key, best)
     return best
+
+
+@bare_kernel
+def earlier(one: Any, other: Any) -> Any:
+    """Of two nodes; -1 is none."""
+    return one if other < 0 or (one >= 0 and one < other) else other
+
+
+@bare_kernel
+def line_up(
+    nodes: Any, memory: Any, given: Any, operation: Any, node: Any, rows: Any, top: Any
+) -> Any:  # fmt: skip
+    """A row for the node and for each below it, except below those where the operation is known: the node, what the
+    operation gives there so far, the row of its parent. Returns where they end."""
+    rows[top, 0], rows[top, 1] = node, -1
+    row, above, place = top + 1, top, np.int64(node + 1)
+    while place < nodes.end[node]:
+        while place >= nodes.end[rows[above, 0]]:
+            above = np.int64(rows[above, 2])
+        rows[row, 0], rows[row, 1], rows[row, 2] = place, -1, above
+        key = key_of(operation, place)
+        slot = remembered(memory, key)
+        if memory[slot] == key:
+            rows[row, 1] = given[slot]
+            place = np.int64(nodes.end[place])
+        else:
+            above = row
+            place += 1
+        row += 1
+    return row
+
+
+@bare_kernel
+def key_of(operation: Any, node: Any) -> Any:
+    return (np.int64(operation) << 32 | np.int64(node)) + 1
+
+
+@bare_kernel
+def remember(memory: Any, given: Any, key: Any, found: Any) -> None:
+    slot = remembered(memory, key)
+    memory[slot] = key
+    given[slot] = found
 
 
 @bare_kernel

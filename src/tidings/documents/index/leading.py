@@ -14,7 +14,7 @@ from tidings.kernels.compiled import bare_inlined, kernel
 
 UNDECIDED = 2
 LONGEST = 24  # steps
-_PATIENCE = 2_000  # nodes to look at; several descendants in a row may take far more, and `seek` remembers
+_LONGEST_LOOK = 2_000  # nodes to look at; several descendants in a row may take far more, and `seek` remembers
 
 
 class Occurrences(NamedTuple):
@@ -64,11 +64,14 @@ def first_after(nodes: Any, start: Any, stop: Any, node: Any) -> Any:
 @bare_inlined
 def leads(
     operation: Any, node: Any, operation_kind: Any, first: Any, second: Any, operation_label: Any, names: Any,
-    node_end: Any, kinds: Any, labels: Any, occurring: Any, starts: Any, stops: Any, trail: Any,
+    node_end: Any, kinds: Any, labels: Any, occurring: Any, starts: Any, stops: Any, trail: Any, looked_at: Any,
+    patience: Any,
 ) -> Any:  # fmt: skip
     """1 or 0; UNDECIDED if the operation is another one, or it takes too long. `trail` is room for the steps:
     the operation, where to look next (of a descendant with a name: among the occurrences), and where to end."""
-    length, last = 0, np.int64(-1)
+    length, last, asked = 0, np.int64(-1), operation
+    if looked_at[asked] > patience:
+        return UNDECIDED
     while operation_kind[operation] != ACCEPT:
         kind = operation_kind[operation]
         if (kind != CHILD and kind != DESCENDANT) or first[operation] >= 0 or length == LONGEST:
@@ -111,8 +114,10 @@ def leads(
                     found = labels[name] == label
                 at = np.int64(at + 1) if below else np.int64(node_end[at])
             trail[step, 1] = at
-        if looked > _PATIENCE:
+        if looked > _LONGEST_LOOK:
+            looked_at[asked] += looked
             return UNDECIDED
         entering = found
         step += 1 if found else -1
+    looked_at[asked] += looked
     return 1 if step == length else 0

@@ -14,7 +14,7 @@ from tidings.documents.index.groups import grouped, no_groups
 from tidings.documents.index.leading import LONGEST, Occurrences
 from tidings.documents.index.program import Arrays
 from tidings.documents.index.segment import Segment
-from tidings.documents.index.simulate import simulate
+from tidings.documents.index.simulate import Active, simulate
 from tidings.documents.index.trie import Integers, Numbers
 from tidings.documents.index.values import Values
 from tidings.documents.index.vocabulary import OTHER_ATTRIBUTE, OTHER_ELEMENT
@@ -24,11 +24,6 @@ from tidings.kernels.compiled import kernel
 
 SMALL = 64  # paths; fewer are simulated: a segment of recent additions is soon merged, and would begin without states
 _REGROUPED_AFTER = 2  # times the work of grouping
-
-
-class Active(NamedTuple):
-    ends: Integers
-    nodes: Numbers
 
 
 class Marks(NamedTuple):
@@ -60,6 +55,9 @@ class Reading(NamedTuple):
     program: Arrays
     memory: Integers
     given: Numbers
+    looked: Integers  # by operation: at how many nodes it has looked without remembering
+    patience: int  # the most
+    rows: Numbers  # room for nodes in a row
 
 
 class SegmentMatcher:
@@ -158,23 +156,21 @@ class SegmentMatcher:
     def _simulate(
         self, document: int, batch: DocumentBatch, reading: Reading, label_count: int, found: Numbers, ends: Integers
     ) -> None:
-        room = found[ends[document] :]
+        slots = np.empty(2 * len(self.segment.numbers), np.int32)
         count = simulate(
             batch.offsets[document],
             batch.offsets[document + 1],
-            batch.nodes,
-            reading.kinds,
-            reading.labels,
+            reading,
             self.segment.trie,
-            reading.program,
-            reading.memory,
-            reading.given,
+            self.segment.entries,
+            self._marks,
+            self._clock,
             label_count,
-            room,
+            slots,
         )
-        numbers = self.segment.live[room[:count]]
+        numbers = self.segment.live[slots[:count]]
         numbers = numbers[numbers >= 0]
-        room[: len(numbers)] = numbers
+        found[ends[document] : ends[document] + len(numbers)] = numbers
         ends[document + 1] = ends[document] + len(numbers)
 
 

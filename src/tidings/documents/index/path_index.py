@@ -22,6 +22,8 @@ from tidings.paths.tree import Path
 
 _OPERATIONS = 64  # of a path: each may be remembered at each node of a document
 _LARGEST_MEMORY = 1 << 22
+_ROWS = 3  # times the nodes of a document
+PATIENCE = 4  # times the nodes of a batch that a step looks at before it remembers what is below each
 _MOST_FRESH = 50_000  # paths that wait to be indexed: each is a few objects of Python
 SPARE = 10_000
 _MERGED = 2  # a segment less than this many times as large as the next is merged with it
@@ -109,6 +111,9 @@ class PathIndex:
             program,
             np.zeros(size, np.int64),
             np.empty(size, np.int32),
+            np.zeros(len(program.kind), np.int64),
+            PATIENCE * len(batch.nodes.name),
+            np.empty((_ROWS * largest + 1, 3), np.int32),
         )
         offsets, numbers = np.zeros(len(batch) + 1, np.int64), np.zeros(0, np.int32)
         for matcher in self._matchers:
