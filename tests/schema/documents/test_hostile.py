@@ -99,8 +99,20 @@ def test_at_the_limits_reading_takes_seconds() -> None:
     limits = DocumentLimits()
     attributes = " ".join(f"b{n:03}=''" for n in range(limits.attributes))
     PLAIN.canonical("<a>" + f"<b {attributes}/>" * (limits.nodes // (limits.attributes + 1) - 1) + "</a>")
-    spaces = " ".join(f"xmlns:b{n}='{'u' * (limits.namespace - 2)}{n:02}'" for n in range(limits.namespaces))
+    spaces = " ".join(f"xmlns:b{n}='urn:{'u' * (limits.namespace - 6)}{n:02}'" for n in range(limits.namespaces))
     assert PLAIN.canonical(f"<a {spaces}>" + "<b1:c/>" * (limits.nodes - 1) + "</a>")
+
+
+def test_the_canonical_form_may_not_be_many_times_as_large() -> None:
+    """A namespace that is a relative address is repeated on each element: 241 KB became 41 MB."""
+    spaces = " ".join(f"xmlns:b{n}='{n}{'u' * 50}'" for n in range(5))
+    some = f"<a {spaces}>" + "<b0:c/>" * 20 + "</a>"
+    assert len(PLAIN.canonical(some)) < 8 * len(some)
+    document = f"<a {spaces}>" + "<b0:c b1:d=''/>" * 15_000 + "</a>"
+    with pytest.raises(DocumentTooLarge) as caught:
+        PLAIN.canonical(document)
+    assert (caught.value.what, caught.value.limit) == ("bytes in its canonical form", 8 * len(document))
+    assert len(PLAIN.canonical(f"<a b='{'>' * 9}' c='{chr(34) * 99_999}'/>")) > 599_000  # at most six times
 
 
 @pytest.mark.parametrize(

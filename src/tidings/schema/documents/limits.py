@@ -13,6 +13,7 @@ class DocumentLimits:
     attributes: int = 1_000  # of one element: the canonical form sorts them in quadratic time
     namespaces: int = 64  # declared at once: the canonical form looks at all pairs of them for each element
     namespace: int = 1_000  # bytes of one: parsers copy it for each name
+    growth: int = 8  # how many times as large the canonical form may be; characters become at most six
 
 
 LIMITS = DocumentLimits()
