@@ -1,6 +1,7 @@
 """`python -m tidings.bench.documents`: many paths against XML documents, beside parsing them and lxml path by path.
 
-One thread. The floor is parsing the documents with lxml; each result is checked against lxml on a sample first."""
+One thread, in time of the processor. The floor is parsing the documents with lxml; the index that is measured is
+checked against lxml on a sample of its paths. `× lxml`: how many times as long lxml takes path by path."""
 
 from __future__ import annotations
 
@@ -18,6 +19,7 @@ from pathlib import Path as FilePath
 from lxml import etree
 
 from tidings.bench.checking import Disagreement
+from tidings.bench.large_documents import filled, hostile, large, most_memory
 from tidings.bench.machine import Machine, commit
 from tidings.bench.peers.path_by_path import path_by_path
 from tidings.documents.batch import read_documents
@@ -25,12 +27,13 @@ from tidings.documents.index.path_index import PathIndex
 from tidings.paths.parser import MOST_STEPS
 from tidings.paths.printer import path_text
 from tidings.paths.tree import Element, Name, Path, Step
-from tidings.schema.documents.limits import DocumentLimits
 from tidings.workloads.documents import GRAMMARS, DocumentWorkload
 
 _WARM, _MEASURED = 300, 100  # documents
 _ROUNDS = 5
-_SAMPLE = 200  # paths, for lxml and for the check
+_CHECKED = 400  # paths, compared with lxml
+_TIMED = 1_000  # paths, that lxml is timed with
+_SAMPLE = 200  # paths, for all peers
 
 
 def main() -> None:
@@ -63,10 +66,10 @@ def run(workload: DocumentWorkload, sizes: Sequence[int]) -> None:
     valid = best(lambda: read_documents(measured, valid=True))
     print(f"\n{workload.name}, {workload.tests} tests; µs a document: lxml parses {floor:.0f}, arrays {reading:.0f},")
     print(f"of values, which were checked before, {valid:.0f}")
-    print("    paths  matches     µs  × floor  × floor, values  × lxml  build s  new µs  states    MB")
+    print("    paths  matches     µs  × floor  × floor, values  × lxml  µs a match  build s  new µs  states    MB")
     for size in sizes:
         some = paths[:size]
-        by_lxml = check(some, warm[:4])
+        by_lxml = path_by_path_time(some, warm[:10])
         before_all = _resident()
         started, index = time.process_time(), PathIndex()
         for number, path in enumerate(some):
@@ -81,9 +84,11 @@ def run(workload: DocumentWorkload, sizes: Sequence[int]) -> None:
         taken = best(lambda: index.match(read_documents(measured)))  # noqa: B023  # called at once
         of_values = best(lambda: index.match(read_documents(measured, valid=True)))  # noqa: B023
         memory = _resident() - before_all
+        check(index, some, measured[:10])
         print(
             f"{len(some):9,} {offsets[-1] / _MEASURED:8,.0f} {taken:6.0f} {taken / floor:8.2f} "
-            f"{of_values / floor:16.2f} {by_lxml * len(some) / taken:7,.0f} {built:8.1f} {new:7.0f} "
+            f"{of_values / floor:16.2f} {by_lxml * len(some) / taken:7,.0f} "
+            f"{(taken - reading) / max(1, offsets[-1] / _MEASURED):11.3f} {built:8.1f} {new:7.0f} "
             f"{index.states:7,} {memory:5.0f}"
         )
 
@@ -97,7 +102,7 @@ def growth(sizes: Sequence[int]) -> None:
     matching, taken = paths[: min(sizes)], {}
     print("   paths  matches     µs  µs, values")
     for size in sizes:
-        index = _filled([*matching, *(_elsewhere(path, n) for n, path in enumerate(paths[len(matching) : size]))])
+        index = filled([*matching, *(_elsewhere(path, n) for n, path in enumerate(paths[len(matching) : size]))])
         index.match(read_documents(warm))
         for _ in range(3):
             offsets, _ = index.match(read_documents(measured))
@@ -108,57 +113,6 @@ def growth(sizes: Sequence[int]) -> None:
     print(f"growth: n^{math.log(slow / quick) / math.log(many / few):.3f}")
 
 
-def hostile(sizes: Sequence[int]) -> None:
-    """A document of nearly 100,000 nodes in which nearly every way from the root is new."""
-    workload = DocumentWorkload("nitf")
-    names = sorted(GRAMMARS["nitf"][1])
-    dice = random.Random(3)
-    document = b"<nitf>" + b"".join(_thicket(names, dice) for _ in range(999)) + b"</nitf>"
-    ordinary = workload.documents(_WARM)
-    for size in sizes:
-        index = _filled(workload.paths(size, _WARM))
-        index.match(read_documents(ordinary))
-        before = _memory()
-        for attempt in (1, 2):
-            started = time.process_time()
-            batch = read_documents([document])
-            offsets, _ = index.match(batch)
-            taken = time.process_time() - started
-            print(
-                f"{len(index):,} paths, {batch.offsets[-1]:,} nodes, time {attempt}: {taken:.2f} s, "
-                f"{offsets[-1]:,} matches, {index.states:,} states, {before:.0f} MB before, {_memory():.0f} MB after"
-            )
-
-
-def large(sizes: Sequence[int]) -> None:
-    """One document of about 11 MB."""
-    workload = DocumentWorkload("xmark")
-    parts, size, number = [], 0, 0
-    while size < 11 << 20:
-        more = workload.documents(number + 500)[number:]
-        parts += [one.removeprefix(b"<site>").removesuffix(b"</site>") for one in more]
-        size, number = sum(map(len, parts)), number + 500
-    document = b"<site>" + b"".join(parts) + b"</site>"
-    limits = DocumentLimits(nodes=10**8)
-    started = time.process_time()
-    etree.fromstring(document)
-    floor = time.process_time() - started
-    for count in sizes:
-        index = _filled(workload.paths(count, _WARM))
-        before = _memory()
-        for attempt in (1, 2):
-            started = time.process_time()
-            batch = read_documents([document], limits)
-            read = time.process_time() - started
-            offsets, _ = index.match(batch)
-            taken = time.process_time() - started
-            print(
-                f"{len(index):,} paths, {len(document) / 2**20:.1f} MiB, {batch.offsets[-1]:,} nodes, time {attempt}: "
-                f"{taken:.2f} s, of which arrays {read:.2f}; lxml parses in {floor:.2f}; {offsets[-1]:,} matches; "
-                f"{before:.0f} MB before, {_memory():.0f} MB at most"
-            )
-
-
 def new_states(sizes: Sequence[int]) -> None:
     """How long a state takes that no document has needed before, one by one: half of them take less than the median."""
     for tests in (0, 1):
@@ -166,7 +120,7 @@ def new_states(sizes: Sequence[int]) -> None:
         documents = workload.documents(_WARM)
         paths = workload.paths(max(sizes), _WARM)
         for size in sizes:
-            index = _filled(paths[:size])
+            index = filled(paths[:size])
             index.match(read_documents(documents[:1]))
             taken: list[float] = []
             for document in documents[1:]:
@@ -178,7 +132,7 @@ def new_states(sizes: Sequence[int]) -> None:
                     taken.append(spent / (index.states - before) * 1e3)
             print(
                 f"{size:,} paths, {tests} tests: {index.states:,} states; ms for a new one, with matching: "
-                f"median {statistics.median(taken):.2f}, at most {max(taken):.2f}; {_memory():.0f} MB"
+                f"median {statistics.median(taken):.2f}, at most {max(taken):.2f}; {most_memory():.0f} MB"
             )
 
 
@@ -192,30 +146,10 @@ def peers(sizes: Sequence[int]) -> None:
             print(f"{name}, {tests} tests: {told}")
 
 
-def _filled(paths: Sequence[Path]) -> PathIndex:
-    index = PathIndex()
-    for number, path in enumerate(paths):
-        index.add(number, path)
-    return index
-
-
 def _elsewhere(path: Path, number: int) -> Path:
     """The same path to an element that no document has."""
     last = Step(path.steps[-1].axis, Element(Name(f"x{number % 1000}")))
     return Path((*path.steps, last) if len(path.steps) < MOST_STEPS else (*path.steps[:-1], last))
-
-
-def _thicket(names: Sequence[str], dice: random.Random) -> bytes:
-    """A hundred elements, most of them within the one before."""
-    made: list[str] = []
-    opened: list[str] = []
-    for _ in range(100):
-        while opened and (len(opened) > 90 or dice.random() < 0.05):
-            made.append(f"</{opened.pop()}>")
-        opened.append(dice.choice(names))
-        made.append(f"<{opened[-1]}>")
-    made += [f"</{name}>" for name in reversed(opened)]
-    return "".join(made).encode()
 
 
 def _resident() -> float:
@@ -223,11 +157,6 @@ def _resident() -> float:
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
     return int(FilePath("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 2**20
-
-
-def _memory() -> float:
-    """The most that the process has had, in MB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def best(work: Callable[[], object]) -> float:
@@ -240,23 +169,32 @@ def best(work: Callable[[], object]) -> float:
     return min(taken) / _MEASURED * 1e6
 
 
-def check(paths: Sequence[Path], documents: Sequence[bytes]) -> float:
-    """Raises Disagreement; gives the microseconds that lxml takes for one compiled path and document."""
-    sample = random.Random(7).sample(paths, min(_SAMPLE, len(paths)))
-    index = PathIndex(small=0)
-    for number, path in enumerate(sample):
-        index.add(number, path)
+def check(index: PathIndex, paths: Sequence[Path], documents: Sequence[bytes]) -> None:
+    """Compares what the index finds of some paths with lxml. Raises Disagreement."""
+    sample = random.Random(7).sample(range(len(paths)), min(_CHECKED, len(paths)))
+    compiled = {number: etree.XPath(f"boolean({path_text(paths[number])})") for number in sample}
     offsets, numbers = index.match(read_documents(documents))
-    compiled = [etree.XPath(f"boolean({path_text(path)})") for path in sample]
-    trees = [etree.fromstring(document) for document in documents]
-    started = time.process_time()
-    held = [{number for number, path in enumerate(compiled) if path(tree)} for tree in trees]
-    taken = time.process_time() - started
-    for place, wanted in enumerate(held):
-        found = set(numbers[offsets[place] : offsets[place + 1]].tolist())
+    for place, document in enumerate(documents):
+        tree = etree.fromstring(document)
+        wanted = {number for number, path in compiled.items() if path(tree)}
+        found = compiled.keys() & set(numbers[offsets[place] : offsets[place + 1]].tolist())
         if found != wanted:
             raise Disagreement("the index of paths", "lxml", place, len(found), len(wanted))
-    return taken / len(sample) / len(trees) * 1e6
+
+
+def path_by_path_time(paths: Sequence[Path], documents: Sequence[bytes]) -> float:
+    """Microseconds of the processor that lxml takes for one compiled path and document, the best of three rounds."""
+    sample = random.Random(8).sample(paths, min(_TIMED, len(paths)))
+    compiled = [etree.XPath(f"boolean({path_text(path)})") for path in sample]
+    trees = [etree.fromstring(document) for document in documents]
+    taken = []
+    for _ in range(3):
+        started = time.process_time()
+        for tree in trees:
+            for path in compiled:
+                path(tree)
+        taken.append(time.process_time() - started)
+    return min(taken) / len(sample) / len(trees) * 1e6
 
 
 if __name__ == "__main__":
