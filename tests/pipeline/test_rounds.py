@@ -65,6 +65,8 @@ def test_the_next_batch_is_as_large_as_this_one_was_quick() -> None:
     size = BatchSize(1_000, largest=2_000, smallest=200)
     size.adapt(a_round(done(1, 1_000, seconds=60.0)), 2)
     assert size.positions == 200
+    size.adapt(a_round(done(1, 1_000, 1), done(1_001, 2_000)), 2)
+    assert size.positions == 200, "the rest is left to other rounds"
 
 
 def test_positions_are_cut_into_stretches_of_like_length() -> None:

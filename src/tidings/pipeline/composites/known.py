@@ -28,7 +28,7 @@ from tidings.store import Store
 from tidings.store.notifications.progress import COMPOSITES
 from tidings.store.notifications.waiting import CompositeSpan
 
-_MANY = 10_000  # composites
+_SOME, _MANY = 1_000, 10_000  # composites
 
 
 class KnownComposites:
@@ -41,10 +41,11 @@ class KnownComposites:
         self._stops: dict[str, int] = {}  # of those that have one
         self._settled = self._unsettled = 0  # composites added until they last settled, and since then
         self.catalog = Catalog()
+        self.matched = False  # whether this worker has matched anything yet
 
     def learn(self, upto: int) -> None:
         """All that the journal says up to a position, but for what ended before the committed one."""
-        store = self._store
+        store, learnt = self._store, self._settled + self._unsettled
         incarnation, committed = store.incarnation(), store.committed(COMPOSITES)
         if incarnation != self._incarnation:
             self._incarnation, self._covers = incarnation, -1
@@ -59,6 +60,8 @@ class KnownComposites:
                 if str(start) in self.spans:
                     self._stops[str(start)] = stop
             self._covers = upto
+        if self._unsettled >= _SOME and self._settled + self._unsettled == learnt:
+            self._settle()  # it has caught up
         for id in [id for id, stop in self._stops.items() if stop <= committed]:
             del self.spans[id], self._stops[id]
             self._plan.remove(id)

@@ -115,6 +115,8 @@ class StretchMatches:
         batch, _ = read_payloads(page.payloads, positions, pa.array(page.accepted, pa.int64()), self._known.catalog)
         marks = dict(zip(page.positions, page.watermarks, strict=True))
         for first, last, found in self._parts.of(self._known.matcher, batch):
+            if not self._known.matched:
+                self._known.matched, self._begun = True, time.monotonic()  # the first match loads compiled code
             reached = self._take_part(batch.slice(first, last), found, marks)
             if self._enough():
                 return reached
@@ -140,7 +142,7 @@ class StretchMatches:
             for match in self._known.matches(position, happened, source, id, bound, leaves):
                 self.by_shard[shard_of(match.key)].setdefault(second, []).append(match)
                 self._matches += 1
-            if self._enough():
+            if self._matches >= self._limits.staged:
                 self.events += int(np.searchsorted(all_positions, position, "right"))
                 return int(position)
         self.events += len(batch)

@@ -68,7 +68,8 @@ class ShardStage:
             rows.setdefault(row["shard"], []).append(row)
         store, known = opened_store(self.store), known_composites(self.store)
         times: Times | None = None
-        begun = time.monotonic()
+        known.learn(max((row["last"] for row in chain.from_iterable(rows.values())), default=0))
+        begun = time.monotonic()  # what a worker takes to learn says nothing about the batch
         for shard, of_shard in rows.items():
             writer = ShardWriter(self.staging, self.batch)
             done, times = answer(store, known, self.lateness, shard, of_shard, writer, times, self.most_waiting)
@@ -126,6 +127,16 @@ class Times:
     def _places(self) -> KnownPlaces:
         return self._store.known_places(self._first, self._last)
 
+    @cached_property
+    def _opening(self) -> dict[int, list[Key]]:
+        """By shard, the composites that begin without an event."""
+        found: dict[int, list[Key]] = {}
+        for id in self._known.opened(self._first, self._last):
+            program = self._known.programs[id]
+            if program.opens_early and not program.by:
+                found.setdefault(shard_of(Key(id)), []).append(Key(id))
+        return found
+
     def advance(self, done: ShardDone, texts: Texts, writer: ShardWriter) -> None:
         """Takes the matches of a shard, by the second of their events. Those that must wait are passed on unread."""
         done.frontier = self.frontier
@@ -148,10 +159,9 @@ class Times:
         detector, ends = self._detector, self._ends
         matches = list(group.matches(chain(self._early(done.shard), ready), self._counts))
         shard, loaded, missing = self._load(done.shard, matches, group)
-        for id in self._known.opened(self._first, self._last):
-            key = Key(id)
-            if shard_of(key) == done.shard and key in group:
-                detector.open(shard, id)
+        for key in self._opening.get(done.shard, ()):
+            if key in group:
+                detector.open(shard, key.composite)
         if ends:
             for ended in detector.end(shard, [match for match in matches if match.key.composite in ends], ends):
                 self._write(ended, writer)

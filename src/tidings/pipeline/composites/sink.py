@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _SMALLEST_BATCH, _LARGEST_BATCH = 200, 100_000  # positions
+_storing: dict[str, float] = {}  # by the store's URL, how many seconds the last round took to store
 _read = msgspec.msgpack.Decoder(ShardDone).decode
 
 
@@ -53,6 +54,7 @@ class CompositeSink:
         store, name, pace = opened_store(self.store_url), f"{COMPOSITES}-{uuid.uuid4().hex[:12]}", Pace()
         store.check_pipeline_lease(self.holder)
         size = BatchSize(store.place(COMPOSITES).batch_limit or FIRST_BATCH, _LARGEST_BATCH, _SMALLEST_BATCH)
+        size.storing = _storing.get(self.store_url, 0.0)
 
         def run(frame: DataFrame, stage: LeafStage) -> CompositeRound:
             return self._run(frame, stage, name)
@@ -61,7 +63,7 @@ class CompositeSink:
             for found in rounds(frame, LeafStage(self.store_url, self.lateness), run, size, self.tasks):
                 begun = time.monotonic()
                 store_round(store, found, self.staging, self.lateness, size.positions, pace)
-                size.storing = time.monotonic() - begun
+                size.storing = _storing[self.store_url] = time.monotonic() - begun
                 self.staging.sweep(name)
         finally:
             self.staging.sweep(name)

@@ -61,8 +61,8 @@ R = TypeVar("R", bound=Round)
 
 class BatchSize:
     """How many positions a batch may have, so that its matches take about two seconds to find and store; what Spark
-    takes for any batch does not count. Below `smallest` it goes only where a round failed or was not done to its end:
-    a busy machine is slow with any batch."""
+    takes for any batch does not count. Below `smallest` it goes only where a round failed: a busy machine is slow with
+    any batch, and what a task does not finish is left to another round."""
 
     def __init__(self, positions: int, largest: int, smallest: int = 1) -> None:
         self.positions = positions
@@ -72,7 +72,7 @@ class BatchSize:
     def adapt(self, found: Round, tasks: int) -> None:
         seconds, length = found.seconds + self.storing, found.last - found.first + 1
         if found.shortest is not None:
-            self.positions = found.shortest * tasks
+            self.positions = max(found.shortest * tasks, self._smallest)
         elif seconds > _SLOW:
             self.positions = max(tasks, self._smallest, int(length * _SLOW / seconds))
         elif seconds < _QUICK and 2 * length > self.positions:
