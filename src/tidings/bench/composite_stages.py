@@ -1,4 +1,4 @@
-"""`python -m tidings.bench.composite_stages [COMPOSITES] [EVENTS] [often]`: processor time that the stages of
+"""`python -m tidings.bench.composite_stages [COMPOSITES,…] [EVENTS] [often]`: processor time that the stages of
 the composites' query take for each event, with the states in SQLite, in one process and without Spark: matching the
 leaves, detecting, storing. Rates by the clock depend on who else uses the machine; these hardly do.
 
@@ -42,8 +42,13 @@ _UNMEASURED = 5  # batches
 
 
 def main() -> None:
-    composites, events, often = chosen(100_000)
+    counts, events, often = chosen(100_000)
     print(f"{Machine.here()}; commit {commit()}")
+    for composites in counts:
+        _run(composites, events, often)
+
+
+def _run(composites: int, events: int, often: bool) -> None:
     with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder) / "tidings.db") as store:
         fill(store, composites, events, often)
         begun = process_time()
@@ -54,11 +59,11 @@ def main() -> None:
         _measure(store, known, StagedFiles(Path(folder) / "staged"))
 
 
-def chosen(events: int) -> tuple[int, int, bool]:
-    """What the command line says: composites, events, and whether patterns are often completed."""
-    numbers = [int(one) for one in sys.argv[1:] if one != "often"]
-    composites, events = (*numbers, *(1_000, events)[len(numbers) :])[:2]
-    return composites, events, "often" in sys.argv[1:]
+def chosen(events: int) -> tuple[list[int], int, bool]:
+    """What the command line says: the counts of composites, events, and whether patterns are often completed."""
+    numbers = [one for one in sys.argv[1:] if one != "often"]
+    counts, told = (*numbers, *("1000,100000", str(events))[len(numbers) :])[:2]
+    return [int(one) for one in counts.split(",")], int(told), "often" in sys.argv[1:]
 
 
 def fill(store: Store, composites: int, events: int, often: bool = False) -> None:
@@ -114,7 +119,10 @@ def _measure(store: Store, known: KnownComposites, staging: Staging) -> None:
     each = [
         f"{name} {1e6 * one / events:.0f} µs" for name, one in zip(("leaves", "states", "store"), seconds, strict=True)
     ]
-    print(f"{events:,} events: {', '.join(each)}; {store.last_cursor():,} detections; {resident():,.0f} MB of memory")
+    print(
+        f"{events:,} events: {', '.join(each)}; {store.last_cursor():,} detections; "
+        f"{batches - _UNMEASURED} batches of {_BATCH:,}; {resident():,.0f} MB of memory"
+    )
     tasks, sink = seconds[0] + seconds[1], seconds[2]
     print(f"{events / sum(seconds):,.0f} events/s of one processor; {events / (tasks / 2 + sink):,.0f} with two tasks")
 

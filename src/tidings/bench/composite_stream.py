@@ -1,35 +1,57 @@
-"""`python -m tidings.bench.composite_stream [COMPOSITES] [EVENTS] [often]`: events a second, by the clock, through the
-query of composites on Spark, local[2], with the states in SQLite: all stages, shuffle and transactions. Beside it, the
-processor time that all processes take for each event, Java's and the workers' too: on a busy machine only that says
+"""`python -m tidings.bench.composite_stream [COMPOSITES,…] [EVENTS] [often]`: events a second, by the clock, through
+the query of composites on Spark, local[2], with the states in SQLite: all stages, shuffle and transactions. Beside it,
+the processor time that all processes take for each event, Java's and the workers' too: on a busy machine only that says
 something.
 
-The composites and events are those of `tidings.bench.composite_stages`; the first fifth of the events, in which workers
-start, learn the composites and load compiled code, is not measured."""
+The composites and events are those of `tidings.bench.composite_stages`. What comes first is not measured: workers
+start, learn the composites and load compiled code. It is a fifth of the events, and more until three batches are of
+like size, but at most half."""
 
 from __future__ import annotations
 
 import os
 import tempfile
 import time
+from collections.abc import Sequence
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from tidings.bench.composite_stages import LATENESS, chosen, fill
 from tidings.bench.machine import Machine, commit
+from tidings.bench.process_memory import memory_of
 from tidings.pipeline.composites.query import CompositeQuery
 from tidings.pipeline.spark.session import spark_session
 from tidings.pipeline.stream.staging import StagedFiles
 from tidings.store import Store
 from tidings.store.notifications.progress import COMPOSITES
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 _HOLDER = "bench"
 _AN_HOUR = 3600.0
 
 
 def main() -> None:
-    composites, events, often = chosen(500_000)
+    counts, events, often = chosen(500_000)
     print(f"{Machine.here()}; commit {commit()}")
     session = spark_session()
+    for composites in counts:
+        _run(session, composites, events, often)
+    session.stop()
+
+
+class Look(NamedTuple):
+    """At a batch that was just stored: its last position, when, and the processor time until then."""
+
+    done: int
+    at: float
+    used: float
+
+
+def _run(session: SparkSession, composites: int, events: int, often: bool) -> None:
     with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder) / "tidings.db") as store:
         fill(store, composites, events, often)
         store.take_pipeline_lease(_HOLDER, _AN_HOUR)
@@ -39,23 +61,36 @@ def main() -> None:
         )
         running = query.run_once()
         assert running is not None
-        tail = store.tail()
-        warm, begun, first, used = tail - 4 * events // 5, 0.0, 0, 0.0
+        looks = [Look(store.committed(COMPOSITES), time.monotonic(), tree_seconds())]
         while running.isActive:
             done = store.committed(COMPOSITES)
-            if not begun and done >= warm:
-                begun, first, used = time.monotonic(), done, tree_seconds()
-            time.sleep(0.05)
-        used = tree_seconds() - used
+            if done > looks[-1].done:
+                looks.append(Look(done, time.monotonic(), tree_seconds()))
+            time.sleep(0.02)
         running.awaitTermination()
-        done, seconds = store.committed(COMPOSITES), time.monotonic() - begun
+        own, workers = memory_of(os.getpid())
+        begin = steady([one.done for one in looks], store.tail() - events, store.tail())
+        first, last = looks[begin], looks[-1]
+        done, seconds, used = last.done - first.done, last.at - first.at, last.used - first.used
+        batches = len(looks) - 1 - begin
         print(
-            f"{composites:,} composites: {done - first:,} events in {seconds:.1f} s, {(done - first) / seconds:,.0f} "
-            f"events/s; {store.last_cursor():,} detections; {1e6 * used / (done - first):.0f} µs of processor time "
-            f"each, at most {2 * (done - first) / used:,.0f} events/s of two processors",
+            f"{composites:,} composites: {done:,} events in {seconds:.1f} s, {done / seconds:,.0f} events/s; "
+            f"{store.last_cursor():,} detections; {1e6 * used / done:.0f} µs of processor time each, at most "
+            f"{2 * done / used:,.0f} events/s of two processors; {batches} batches of about {done // batches:,}; "
+            f"before them {first.at - looks[0].at:.0f} s, {first.used - looks[0].used:.0f} of processor time; memory of "
+            f"the driver and Java {own / 1e6:,.0f} MB, of the workers {workers / 1e6:,.0f} MB",
             flush=True,
         )
-    session.stop()
+
+
+def steady(done: Sequence[int], before: int, tail: int) -> int:
+    """From which of these positions on is measured; the events follow on the position `before`."""
+    for place in range(len(done) - 1):
+        sizes = [last - first for first, last in pairwise(done[max(0, place - 3) : place + 1])]
+        late, alike = done[place] - before, len(sizes) == 3 and max(sizes) <= 1.5 * min(sizes)
+        if 2 * late >= tail - before or (5 * late >= tail - before and alike):
+            return place
+    return max(0, len(done) - 2)
 
 
 def tree_seconds() -> float:
