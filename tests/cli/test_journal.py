@@ -11,8 +11,9 @@ import pytest
 from tests.cli.conftest import EVENT, SCHEMA, Tidings, exit_code_when_nobody_reads, lines, process, subscriptions
 from tests.store.batches import commit_batch
 from tidings.schema import Instant
-from tidings.store import SetProfile, Store
+from tidings.store import SetProfile, Store, Subscribe
 from tidings.store.clock.clock import now
+from tidings.store.notifications.progress import COMPOSITES, Place, move
 
 DATA = ("--data", "data")
 LOAD = ("journal", "load", *DATA, *SCHEMA, "--subscriptions", "subscriptions.jsonl", "--events", "events.jsonl")
@@ -257,3 +258,16 @@ def test_no_bar_and_no_traceback_in_a_pipe() -> None:
     assert (done.returncode, done.stdout.count("\n")) == (0, 1)
     assert "Traceback" not in done.stderr
     assert exit_code_when_nobody_reads("journal", "show", *DATA)[0] == 0
+
+
+def test_composites_are_read_again(loaded: Tidings) -> None:
+    restart = ("journal", "restart-composites", *DATA)
+    assert loaded(*restart).stdout == "there are no composites\n"
+    with Store.open("data/tidings.db") as store:
+        store.append([Subscribe("c", composite="[price > 5] before [price < 5] within 1 h")])
+        first = store.tail()
+        assert store.begin_composites()
+        with store.database.writing("pipeline") as connection:
+            move(connection, COMPOSITES, Place(first))
+    assert loaded(*restart).stdout == f"composites are read again after position {first - 1}\n"
+    assert json.loads(loaded(*restart, "--json").stdout) == {"after": first - 1}

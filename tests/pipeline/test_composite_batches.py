@@ -145,6 +145,18 @@ def test_lost_states_are_made_again_and_nothing_is_stored_twice(world: World) ->
     assert set(before) < set(world.found())
 
 
+def test_a_worker_that_goes_on_knows_what_had_ended_before_composites_began_again(world: World) -> None:
+    store, worker = world.store, KnownComposites(world.store)
+    span = world.put(Subscribe("c", composite=A_THEN_B))
+    world.put(Withdraw("c"))
+    run_all(store, 0)
+    worker.learn(store.tail())
+    assert not worker.spans
+    store.restart_composites()
+    worker.learn(store.tail())
+    assert list(worker.spans) == [str(span)]
+
+
 @pytest.mark.parametrize("cut", [True, False])
 def test_a_composite_counts_in_its_spans_alone(world: World, cut: bool) -> None:
     """A pair across a pause, an edit or the end of a subscription is no pair."""

@@ -77,8 +77,8 @@ def _run(session: SparkSession, composites: int, events: int, often: bool) -> No
             f"{composites:,} composites: {done:,} events in {seconds:.1f} s, {done / seconds:,.0f} events/s; "
             f"{store.last_cursor():,} detections; {1e6 * used / done:.0f} µs of processor time each, at most "
             f"{2 * done / used:,.0f} events/s of two processors; {batches} batches of about {done // batches:,}; "
-            f"before them {first.at - looks[0].at:.0f} s, {first.used - looks[0].used:.0f} of processor time; memory of "
-            f"the driver and Java {own / 1e6:,.0f} MB, of the workers {workers / 1e6:,.0f} MB",
+            f"before them {first.at - looks[0].at:.0f} s, {first.used - looks[0].used:.0f} of processor time; memory "
+            f"of the driver and Java {own / 1e6:,.0f} MB, of the workers {workers / 1e6:,.0f} MB",
             flush=True,
         )
 

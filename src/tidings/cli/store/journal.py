@@ -120,6 +120,23 @@ def count_words(
     tell({"attribute": attribute, "texts": made.texts, "terms": len(made.frequencies)}, said, as_json)
 
 
+@app.command("restart-composites")
+def restart_composites(data: Data = None, store: StoreUrl = "", as_json: Json = False) -> None:
+    """Forget what composites wait for and read the journal again, as far as it is kept. Nothing is stored twice.
+
+    For states that are lost or that this release cannot read. The pipeline may be running.
+
+    Example: tidings journal restart-composites --data data
+    """
+    with opened_store(data, store) as journal:
+        from tidings.store.notifications.progress import COMPOSITES
+
+        journal.restart_composites()
+        after = journal.committed(COMPOSITES) if journal.begin_composites() else None
+    said = "there are no composites" if after is None else f"composites are read again after position {after:,}"
+    tell({"after": after}, said, as_json)
+
+
 @app.command("export")
 def export_(
     file: Annotated[

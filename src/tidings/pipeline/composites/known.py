@@ -35,7 +35,7 @@ class KnownComposites:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._incarnation = ""
-        self._covers = -1
+        self._covers, self._committed = -1, 0
         self.spans: dict[str, CompositeSpan] = {}  # by the id that they have here: where they start
         self._starts: list[int] = []  # of these, and of some that were forgotten
         self._stops: dict[str, int] = {}  # of those that have one
@@ -47,8 +47,9 @@ class KnownComposites:
         """All that the journal says up to a position, but for what ended before the committed one."""
         store, learnt = self._store, self._settled + self._unsettled
         incarnation, committed = store.incarnation(), store.committed(COMPOSITES)
-        if incarnation != self._incarnation:
-            self._incarnation, self._covers = incarnation, -1
+        if incarnation != self._incarnation or committed < self._committed:
+            self._covers = -1  # also where composites begin again: some that ended were forgotten
+        self._incarnation, self._committed = incarnation, committed
         if self._covers < 0:
             self._begin()
             self._add(store.living_composites(committed, upto))
