@@ -162,11 +162,10 @@ class Reduction:
 
     def _numbered(self, texts: Sequence[str]) -> npt.NDArray[np.intp]:
         """The places of their answers; where there are too many filters, all that was remembered is forgotten."""
-        if len(self._numbers) + len(texts) > max(_MOST_REMEMBERED, len(texts)):
-            missing = sum(text not in self._numbers for text in texts)
-            if len(self._numbers) + missing > max(_MOST_REMEMBERED, len(texts)):
-                self._numbers.clear()
-                self._answers = np.zeros((0, 0), np.int8)
+        missing = sum(text not in self._numbers for text in texts)
+        if missing and len(self._numbers) + missing > max(_MOST_REMEMBERED, len(texts)):
+            self._numbers.clear()
+            self._answers = np.zeros((0, 0), np.int8)
         numbers = [self._numbers.setdefault(text, len(self._numbers)) for text in texts]
         if (needed := len(self._numbers)) > len(self._answers):
             size = max(needed, 2 * len(self._answers))

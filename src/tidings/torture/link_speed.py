@@ -1,6 +1,6 @@
 """How long an event needs over one link between two servers of this machine, and how many cross it in a second.
 
-    python -m tidings.torture.link_speed --events 50000
+    python -m tidings.torture.link_speed --events 50000 [--subscriptions 1000]
 
 Both servers are whole processes without a pipeline. The latency is from the answer to the publisher until the event is
 in the other server's journal; the rate is that of the other journal, from the first event to the last.
@@ -26,7 +26,7 @@ _BATCH = 1_000
 _LOOK = 0.002  # seconds
 
 
-async def measure(folder: Path, events: int, looks: int) -> dict[str, float]:
+async def measure(folder: Path, events: int, looks: int, subscriptions: int = 1) -> dict[str, float]:
     athens, berlin = Site("athens", folder), Site("berlin", folder)
     try:
         await asyncio.gather(athens.start(), berlin.start())
@@ -38,11 +38,14 @@ async def measure(folder: Path, events: int, looks: int) -> dict[str, float]:
             return [one["state"] for one in (await athens.network())["links"]] == ["alive"]
 
         await until(alive, "the link is alive")
-        await athens.subscribe("price < 100")
+        for number in reversed(range(subscriptions)):  # none covers another, and one matches
+            high = 10 * (number + 1)
+            await athens.subscribe(f"price >= {high - 10} and price < {high}", wait=number == 0)
         delays = [await _delay(athens, berlin, number) for number in range(looks)]
         return {
             "median_seconds": round(statistics.median(delays), 4),
             "longest_seconds": round(max(delays), 4),
+            "subscriptions": subscriptions,
             "events": events,
             "events_per_second": round(await _rate(athens, berlin, events)),
         }
@@ -83,9 +86,10 @@ def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser("python -m tidings.torture.link_speed", description=__doc__)
     parser.add_argument("--events", type=int, default=50_000)
     parser.add_argument("--looks", type=int, default=40)
+    parser.add_argument("--subscriptions", type=int, default=1, help="with so many filters in the interest")
     given = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="tidings-network-") as folder:
-        found = asyncio.run(measure(Path(folder), given.events, given.looks))
+        found = asyncio.run(measure(Path(folder), given.events, given.looks, given.subscriptions))
     sys.stdout.write(json.dumps(found) + "\n")
 
 

@@ -33,7 +33,7 @@ SCHEMA: tuple[tuple[str, dict[str, Any]], ...] = (
 _SETTLE = 300.0  # seconds for everything to come after the last blow
 _PAUSE = (0.05, 0.3)  # seconds between two publishes at one server
 _CALM = (2.0, 6.0)  # seconds between blows
-_DOWN = (0.5, 8.0)  # seconds that a server is down or a link cut
+_DOWN = (0.5, 8.0)  # seconds that a server is down, or a link cut; both may be at once
 Links = tuple[tuple[int, int], ...]
 
 
@@ -71,7 +71,6 @@ class Trial:
         self.found = Found()
         self.prices: dict[str, tuple[int, float]] = {}  # by id: who accepted it, and its price
         self.unclear: dict[str, tuple[int, float]] = {}
-        self.down: set[int] = set()
 
     async def link(self, links: Links) -> None:
         await asyncio.gather(*(site.start() for site in self.sites))
@@ -112,21 +111,26 @@ class Trial:
                 self.unclear |= mine
 
     async def strike(self, end: float) -> None:
-        """One after another: a server is killed and started again, or a link cut and healed."""
+        """Servers are killed and started again, and meanwhile links are cut and healed."""
+        await asyncio.gather(self._kill(end), self._cut(end))
+
+    async def _kill(self, end: float) -> None:
         while time.monotonic() < end:
             await asyncio.sleep(self.random.uniform(*_CALM))
-            if self.random.random() < 0.5:
-                victim = self.random.choice(self.sites)
-                await asyncio.to_thread(victim.kill)
-                self.found.kills += 1
-                await asyncio.sleep(self.random.uniform(*_DOWN))
-                await victim.start()
-            else:
-                way = self.random.choice(self.ways)
-                way.cut()
-                self.found.cuts += 1
-                await asyncio.sleep(self.random.uniform(*_DOWN))
-                way.heal()
+            victim = self.random.choice(self.sites)
+            await asyncio.to_thread(victim.kill)
+            self.found.kills += 1
+            await asyncio.sleep(self.random.uniform(*_DOWN))
+            await victim.start()
+
+    async def _cut(self, end: float) -> None:
+        while time.monotonic() < end:
+            await asyncio.sleep(self.random.uniform(*_CALM))
+            way = self.random.choice(self.ways)
+            way.cut()
+            self.found.cuts += 1
+            await asyncio.sleep(self.random.uniform(*_DOWN))
+            way.heal()
 
     async def grow(self) -> None:
         """At two servers at once, while blows fall; what is refused is repeated."""

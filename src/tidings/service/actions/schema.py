@@ -20,7 +20,8 @@ class SchemaNow:
 
 
 async def grow(gateway: Gateway, changes: Sequence[Change]) -> SchemaNow:
-    """All of the changes, or none. Raises the SchemaError of the first that is refused."""
+    """All of the changes, or none; raises the SchemaError of the first that is refused. In a network the home orders
+    one after another: raises GrowthRefused for the first that it refuses, and those before it stay."""
     for change in changes:
         if isinstance(change, CreateDomain) and (grammar := change.domain.document.grammar) is not None:
             await gateway.read(check_compiles, grammar)

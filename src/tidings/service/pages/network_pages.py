@@ -17,6 +17,7 @@ from tidings.service.pages.visitors import gateway_of
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 _WIDTH, _HEIGHT = 640, 400
 _EDGE = 60
+_LONGEST_LABEL = 14
 _MOST_DRAWN = 60  # servers
 
 
@@ -26,6 +27,11 @@ class Dot:
     x: float
     y: float
     kind: str  # own, reached or lost
+
+    @property
+    def label(self) -> str:
+        """What has room beside the edge."""
+        return self.name if len(self.name) <= _LONGEST_LABEL else self.name[: _LONGEST_LABEL - 1] + "…"
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,8 @@ _NUMBER = re.compile("[0-9]{1,18}")
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """All of the changes or none. `created` is the name of what is made, where the request need not say it."""
+    """All of the changes or none, except in a network (`actions.schema.grow`). `created` is the name of what is made,
+    where the request need not say it."""
 
     changes: tuple[Change, ...]
     created: str = ""
