@@ -42,12 +42,16 @@ def test_what_covering_saves(tidings: Tidings) -> None:
 
 def test_a_plot(tidings: Tidings, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    done = tidings(*SMALL, "--selectivity", "0.1", "--selectivity", "1", "--plot", str(tmp_path / "plots"))
+    shares = ("--selectivity", "0.1", "--selectivity", "1")
+    done = tidings(*SMALL, *shares, "--fault", "growth", "--plot", str(tmp_path / "plots"))
     assert done.exit_code == 0, done.stderr
     assert sorted(path.name for path in (tmp_path / "plots").iterdir()) == [
         "network-traffic.png",
         "network-traffic.svg",
     ]
+    drawn = (tmp_path / "plots" / "network-traffic.svg").read_text()
+    for text in ("messages per event", "filters held by a server", "99 in 100", "after the fault"):
+        assert text in drawn
 
 
 def test_usage(tidings: Tidings) -> None:

@@ -19,7 +19,7 @@ _STYLES = {
     "equality-preferred": ("#009E73", "^"),
     "quarantine": ("#CC79A7", "D"),
 }
-_OTHERS = (("#0072B2", "o"), ("#D55E00", "s"), ("#009E73", "^"), ("#E69F00", "v"))
+COLOURS = (("#0072B2", "o"), ("#D55E00", "s"), ("#009E73", "^"), ("#E69F00", "v"))
 _FORMS = ("svg", "png")
 _FEWER = "only"  # as the notes of peers have it
 
@@ -37,7 +37,7 @@ def draw_figure(figure: Figure, folder: Path) -> list[Path]:
     for place, (name, points) in enumerate(figure.lines.items()):
         if not points:
             continue
-        colour, mark = _STYLES.get(name, _OTHERS[place % len(_OTHERS)])
+        colour, mark = _STYLES.get(name, COLOURS[place % len(COLOURS)])
         label = name
         if name in figure.exponents:
             whole, end = figure.exponents[name]
@@ -85,17 +85,34 @@ def draw_run(run: Run, folder: Path) -> list[Path]:
 
 
 def canvas(title: str, height: float = 4.2) -> tuple[Any, Any]:
+    drawing = _drawing(7, height)
+    axes = _axes(drawing)
+    axes.set_title(title, fontsize=10, loc="left")
+    return drawing, axes
+
+
+def panels(title: str, count: int) -> tuple[Any, list[Any]]:
+    """Two beside each other."""
+    rows = (count + 1) // 2
+    drawing = _drawing(10, 3.6 * rows)
+    drawing.suptitle(title, fontsize=10, x=0.01, ha="left")
+    return drawing, [_axes(drawing, rows, 2, place) for place in range(1, count + 1)]
+
+
+def _drawing(width: float, height: float) -> Any:
     if find_spec("matplotlib") is None:
         raise PlotsMissing
     from matplotlib.figure import Figure as Drawing
 
-    drawing = Drawing(figsize=(7, height), layout="constrained")
-    axes = drawing.add_subplot()
-    axes.set_title(title, fontsize=10, loc="left")
+    return Drawing(figsize=(width, height), layout="constrained")
+
+
+def _axes(drawing: Any, *place: int) -> Any:
+    axes = drawing.add_subplot(*place)
     axes.grid(visible=True, which="major", color="#dddddd", linewidth=0.7)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
-    return drawing, axes
+    return axes
 
 
 def _plain_counts(axes: Any, counts: list[float]) -> None:
@@ -122,7 +139,7 @@ def draw_stream(result: StreamResult, folder: Path) -> list[Path]:
     """Memory of the pipeline's processes while events went through."""
     drawing, axes = canvas(f"Memory while {result.events:,} events go through the stream")
     seconds, drivers, workers = zip(*result.memory, strict=True)
-    for name, held, (colour, _) in (("driver and Java", drivers, _OTHERS[0]), ("Python workers", workers, _OTHERS[1])):
+    for name, held, (colour, _) in (("driver and Java", drivers, COLOURS[0]), ("Python workers", workers, COLOURS[1])):
         axes.plot(seconds, [one / 1e6 for one in held], color=colour, linewidth=1.6, label=name)
     axes.set_xlabel("seconds")
     axes.set_ylabel("megabytes (pages that are shared count in part)")

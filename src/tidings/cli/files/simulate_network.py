@@ -56,7 +56,8 @@ def network(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same figures.")] = 1,
     plot: Annotated[
-        Path | None, typer.Option(metavar="DIR", file_okay=False, help="Also draw the messages per event.")
+        Path | None,
+        typer.Option(metavar="DIR", file_okay=False, help="Also draw messages, sizes of tables, delays and repair."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
 ) -> None:
