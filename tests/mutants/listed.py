@@ -48,7 +48,12 @@ _BULK = (f"{_M}test_access_paths.py::test_every_comparison_of_nodes", f"{_M}test
 _LIKE = ("tests/language/test_like.py",)
 _PATTERNS = tuple(
     f"tests/language/patterns/test_patterns.py::test_{name}"
-    for name in ("worked_examples", "covering", "the_clauses_are_needed_and_where_they_are_exact_they_suffice")
+    for name in (
+        "worked_examples",
+        "covering",
+        "warnings",
+        "the_clauses_are_needed_and_where_they_are_exact_they_suffice",
+    )
 )
 _STRINGS = (f"{_M}test_strings.py", f"{_M}test_patterns.py")
 _COMPUTED = (f"{_M}test_computed.py", f"{_M}test_places.py")
@@ -72,6 +77,9 @@ _FREQUENT = tuple(
         "a_phrase_after_many_beginnings",
     )
 )
+_ALIKE = ("tests/language/test_similarity.py",)
+_EXPRESSIONS = ("tests/language/cesql/test_expressions.py::test_functions_make_and_read_only_so_much",)
+_CONVERTED = ("tests/language/conversion/test_conversion.py",)
 _SIMILARITY = (f"{_M}test_similarity.py",)
 _VERIFIED = (f"{_M}test_verified.py",)
 _COMPARED = (f"{_M}test_compared_together.py",)
@@ -280,6 +288,13 @@ _LANGUAGES = (
     ("one word more between", "patterns/text_words.py", "_rounds(link.most - link.least)", "_rounds(link.most - link.least + 1)", _PATTERNS),
     ("near in one order only", "patterns/text_words.py", "may_stop = starts if", "may_stop = 0 if", _PATTERNS),
     ("an alternative is required", "patterns/clauses.py", "chosen = [min(one.clauses, key=len) for one in found]", "chosen = [found[0].clauses[0]]", _PATTERNS),
+    ("pieces of any length sought", "predicates/like.py", "if length > LONGEST_SOUGHT:", "if False:", _LIKE),
+    ("texts of any length made", "cesql/functions.py", "if length > _LONGEST:", "if False:", _EXPRESSIONS),
+    ("any number of characters read", "cesql/evaluator.py", "if read > _MOST_READ:", "if False:", _EXPRESSIONS),
+    ("any number of terms counted", "similarity.py", "if len(self._frequencies) > self._most:", "if False:", _ALIKE),
+    ("vectors of long texts kept", "similarity.py", "_long = lru_cache(maxsize=2)", "_long = lru_cache(maxsize=4096)", _ALIKE),
+    ("matchers of envelopes unread", "conversion/eventbridge.py", "if attribute in (EVENT_TYPE, \"event.time\"):", "if False:", _CONVERTED),
+    ("some frequent words are enough", "patterns/stop_words.py", "if all(every) else ()", "if any(every) else ()", _PATTERNS),
     ("doubled quotes stay", "shapes.py", "written[1:-1].replace(\"''\", \"'\")", "written[1:-1]", _TEXTS),
 )  # fmt: skip
 
