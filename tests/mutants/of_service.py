@@ -115,6 +115,8 @@ _FAULTS = (
     ("ready while the pipeline restarts", "service/readiness.py", 'elif child.state == "waiting":', "elif False:", _READY),
     ("ready while a child hangs", "service/readiness.py", "if now - child.heard >= PATIENCE:", "if False:", _READY),
     ("ready without the lease", "service/readiness.py", "elif child.leads is False:", "elif False:", _READY),
+    ("ready without an outbox elsewhere", "service/readiness.py", "if away >= PATIENCE:", "if False:", _READY),
+    ("nothing to send, not ready", "store/deliveries/absence.py", "if not (is_behind and connection.execute(select(_IS_WANTED)).scalar_one()):", "if not is_behind:", _READY),
     ("ready though writes fail", "service/readiness.py", "if failed is not None:", "if False:", _READY),
     ("a failed write is remembered for ever", "service/readiness.py", "    return gateway.failed_write\n", "    return before\n", _READY),
     ("a full disk is not a failed write", "service/gateway.py", "_FAILURES = (StoreFailed, StoreFull, ", "_FAILURES = (StoreFailed, ", _READY),

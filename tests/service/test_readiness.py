@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 
 from tests.service.conftest import PASSWORD, Service, car, on_sqlite
+from tests.service.delivering import FILTER, deliver, find
 from tests.service.networked import networked
 from tests.service.served import PATIENCE, Served, descendants
+from tidings.service import readiness
 from tidings.service.pulse import Beat
 from tidings.service.readiness import stuck_seconds
 from tidings.service.workers.status import ChildStatus
-from tidings.store import Store, StoreFull
+from tidings.store import Store, StoredChannel, StoreFull, Subscribe
 from tidings.store.figures import Growth, growth
 from tidings.torture.disk import SmallDisk
 
@@ -132,6 +134,25 @@ def test_an_outbox_without_the_lease(service: Service) -> None:
     assert reasons(service) == ["the outbox waits for the lease that another one holds"]
     service.gateway.outbox = ChildStatus("running", heard=time.monotonic(), leads=True)
     assert reasons(service) == []
+
+
+def test_an_outbox_elsewhere(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that nobody started, or that ended: judged where there is something to send."""
+    read = Subscribe("read", FILTER, "tester")
+    told = Subscribe("told", FILTER, "tester", None, "email", StoredChannel("told", "tester", "email", {"to": "a@b.c"}))
+    service.store.append([read])
+    find(service, "read")
+    assert reasons(service) == []
+    service.store.append([told])
+    find(service, "told", name="e2")
+    missing = ["deliveries wait and no outbox has the lease; start `tidings outbox`"]
+    assert reasons(service) == missing
+    assert service.store.take_lease("test", 60)
+    assert reasons(service) == []
+    deliver(service)  # they are made, not sent, and the lease is given back
+    assert reasons(service) == []
+    monkeypatch.setattr(readiness, "PATIENCE", 0.001)
+    assert missing[0] in reasons(service)
 
 
 @on_sqlite

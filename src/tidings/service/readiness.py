@@ -86,6 +86,10 @@ async def readyz(request: Request, gateway: GatewayOf) -> Response:
         clock = await asyncio.wait_for(gateway.read(gateway.store.clock.look), _STORE_PATIENCE)
         if not clock.is_right:
             reasons.append(str(clock.problem))
+        if gateway.outbox.state == "elsewhere":
+            away = await asyncio.wait_for(gateway.read(gateway.store.seconds_without_outbox), _STORE_PATIENCE)
+            if away >= PATIENCE:
+                reasons.append("deliveries wait and no outbox has the lease; start `tidings outbox`")
         figures = await request.app.state.figuring.figures()
         seen |= {"journal": figures.tail, "committed": figures.committed, "lag": figures.lag}
         seen |= {"composites_lag": figures.composites_lag}

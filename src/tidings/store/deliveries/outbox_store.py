@@ -8,7 +8,7 @@ from typing import Any
 from tidings.schema import Instant
 from tidings.store.clock.clock_guard import ClockGuard
 from tidings.store.databases.database import Database
-from tidings.store.deliveries import channels, creation, deliveries, due_deliveries, notice_mails, notices
+from tidings.store.deliveries import absence, channels, creation, deliveries, due_deliveries, notice_mails, notices
 from tidings.store.deliveries.channels import ChannelState, Secrets, StoredChannel
 from tidings.store.deliveries.deliveries import (
     DeliveryFigures,
@@ -138,6 +138,12 @@ class OutboxStore:
     def take_lease(self, holder: str, seconds: float) -> bool:
         """Whether this outbox may send for so long from now on; 0 gives the lease back."""
         return take_lease(self.database, self.clock, "outbox", holder, seconds) == holder
+
+    def seconds_without_outbox(self) -> float:
+        """For how long no outbox has had the lease while something is to be sent; 0 where one has it."""
+        now = self.clock.now()
+        with self.database.reading() as connection:
+            return absence.seconds_without_outbox(connection, now)
 
     def has_deliveries_to_create(self, now: Instant) -> bool:
         """Whether `create_deliveries` has something to do."""
