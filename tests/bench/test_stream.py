@@ -1,13 +1,15 @@
 """The pipeline measured as its users see it, and a run long enough to see whether memory grows."""
 
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from tidings.bench.plots import draw_stream
-from tidings.bench.stream import StreamPlan, StreamResult, run_stream
+from tidings.bench.stream import StreamPlan, StreamResult, fill, run_stream
 from tidings.store import Store
+from tidings.store.notifications.quotas import DEFAULT_QUOTA
 
 
 def test_the_rate_of_a_backlog_is_told_where_there_was_one() -> None:
@@ -16,6 +18,14 @@ def test_the_rate_of_a_backlog_is_told_where_there_was_one() -> None:
     assert (told["backlog"], told["backlog_s"], told["backlog_events_per_s"]) == (200_000, 4.0, 50_000)
     assert (told["starting_s"], told["events_per_s"]) == (12.0, 5.0)
     assert not [name for name in StreamResult(StreamPlan(), *figures).as_json() if name.startswith("backlog")]
+
+
+@pytest.mark.parametrize(("owners", "each"), [(0, {"": 30}), (3, {"owner0": 10, "owner1": 10, "owner2": 10})])
+def test_subscriptions_are_owned_in_turns(tmp_path: Path, owners: int, each: dict[str, int]) -> None:
+    with Store.open(tmp_path / "tidings.db") as store:
+        fill(store, 30, owners)
+        assert Counter(one.owner for one in store.subscriptions()) == each
+        assert store.quotas().now("owner0") == (0 if owners else DEFAULT_QUOTA), "with owners nothing is dropped"
 
 
 @pytest.mark.slow

@@ -23,7 +23,7 @@ import numpy as np
 from tidings.bench.process_memory import memory_of
 from tidings.errors import TidingsError
 from tidings.schema.growth import changes_to_make
-from tidings.store import Grow, Publish, Store, Subscribe
+from tidings.store import Grow, Publish, SetQuota, Store, Subscribe
 from tidings.workloads import Flights
 from tidings.workloads.files import raw_events
 
@@ -52,6 +52,7 @@ class StreamPlan:
     store: str = ""
     master: str = "local[2]"
     backlog: int = 0  # events that appear in the journal at once, before the steady rate
+    owners: int = 0  # accounts that own the subscriptions; 0: nobody does, as for direct users of the library
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,7 @@ class StreamResult:
         seconds = {name: round(getattr(self, name), 4) for name in ("p50", "p90", "p99", "slowest")}
         return {
             "subscriptions": self.plan.subscriptions,
+            "owners": self.plan.owners,
             "starting_s": round(self.starting, 1),
             **self._backlog(),
             "events_per_s": round(self.events / self.seconds, 1),
@@ -96,7 +98,7 @@ def run_stream(plan: StreamPlan, folder: Path, tell: Callable[[str], None]) -> S
     url = plan.store or str(folder / "tidings.db")
     with Store.open(url) as store:
         tell("filling the journal with subscriptions")
-        fill(store, plan.subscriptions)
+        fill(store, plan.subscriptions, plan.owners)
         command = [sys.executable, "-m", "tidings.cli.main", "pipeline", "--data", str(folder), "--master", plan.master]
         with open(folder / "pipeline.log", "wb") as log:
             process = subprocess.Popen(
@@ -121,13 +123,18 @@ def run_stream(plan: StreamPlan, folder: Path, tell: Callable[[str], None]) -> S
             process.wait(60)
 
 
-def fill(store: Store, subscriptions: int) -> None:
-    """The flights' schema and their first filters."""
+def fill(store: Store, subscriptions: int, owners: int = 0) -> None:
+    """The flights' schema and their first filters, which accounts own in turns. Their matches are counted, but no quota
+    drops any."""
     workload = Flights()
     store.append([Grow(change) for change in changes_to_make(workload.catalog)])
+    if owners:
+        store.append([SetQuota(0)])
     for start in range(0, subscriptions, _AT_ONCE):
         texts = workload.subscriptions(min(_AT_ONCE, subscriptions - start), start).printed().to_pylist()
-        store.append([Subscribe(f"s{start + place + 1}", text) for place, text in enumerate(texts)])
+        numbered = enumerate(texts, start)
+        owned = ((number, text, f"owner{number % owners}" if owners else "") for number, text in numbered)
+        store.append([Subscribe(f"s{number + 1}", text, owner) for number, text, owner in owned])
 
 
 def publish(store: Store, start: int, count: int) -> None:

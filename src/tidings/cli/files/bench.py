@@ -92,6 +92,9 @@ def stream(
         str, typer.Option(metavar="URL", help="An empty PostgreSQL database to use instead of SQLite.")
     ] = "",
     master: Annotated[str, typer.Option(metavar="URL", help="Spark's master.")] = "local[2]",
+    owners: Annotated[
+        int, typer.Option(min=0, help="Accounts that own the subscriptions, as in a service; 0: nobody owns them.")
+    ] = 0,
     json: Annotated[bool, typer.Option("--json", help="The results as JSON.")] = False,
     plots: Annotated[
         Path | None, typer.Option(metavar="DIR", file_okay=False, help="Draw memory over time there, as SVG and PNG.")
@@ -99,7 +102,8 @@ def stream(
 ) -> None:
     """Measure the pipeline: events a second from a backlog, then seconds from publish to stored notification.
 
-    The backlog's rate leaves out the start of Java and the first batches. To measure an older commit beside this one,
+    The backlog's rate leaves out the start of Java and the first batches. With owners, matches are counted for quotas
+    and indexed by account. To measure an older commit beside this one,
     run scripts/compare-stream COMMIT in a clone of the repository.
 
     Example: tidings bench stream --backlog 200000 --rate 5 --events 150
@@ -110,7 +114,7 @@ def stream(
 
     with plain_errors(), TemporaryDirectory() as folder, progress() as bar:
         task = bar.add_task("starting", total=None)
-        plan = StreamPlan(subscriptions, rate, events, store, master, backlog)
+        plan = StreamPlan(subscriptions, rate, events, store, master, backlog, owners)
         result = run_stream(plan, Path(folder), lambda message: bar.update(task, description=message))
     if json:
         typer.echo(msgspec.json.format(msgspec.json.encode(result.as_json())).decode())
