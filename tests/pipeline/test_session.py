@@ -62,12 +62,37 @@ def test_a_cluster_keeps_its_own_settings() -> None:
     for name in (
         "spark.ui.enabled",
         "spark.sql.shuffle.partitions",
-        "spark.driver.extraJavaOptions",
         "spark.hadoop.fs.file.impl",
     ):
         assert name in settings_for("local[4]")
         assert name not in ours
     assert ours["spark.sql.session.timeZone"] == "UTC"
+
+
+@pytest.mark.parametrize("master", ["local[2]", "spark://host:7077", "yarn"])
+def test_java_exits_when_it_is_out_of_memory(master: str) -> None:
+    """Whatever options a user gives: ours are defaults, which Spark puts before them."""
+    ours = settings_for(master, "-XX:+UseG1GC -Dmine=1")
+    assert "-XX:+ExitOnOutOfMemoryError" in ours["spark.driver.defaultJavaOptions"].split()
+    assert "spark.driver.extraJavaOptions" not in ours
+
+
+def test_there_is_one_collector() -> None:
+    """Java does not start with two."""
+    ours = [settings_for("local[2]", given)["spark.driver.defaultJavaOptions"] for given in ("-Dx=1", "-XX:+UseZGC")]
+    assert ["-XX:+UseSerialGC" in one for one in ours] == [True, False]
+
+
+@pytest.mark.slow
+def test_a_users_options_of_java_come_after_ours() -> None:
+    program = """
+from tidings.pipeline.spark.session import spark_session
+session = spark_session("local[1]", settings={"spark.driver.extraJavaOptions": "-Dmine=1 -XX:+UseParallelGC"})
+print(*session._jvm.java.lang.management.ManagementFactory.getRuntimeMXBean().getInputArguments())
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    given = done.stdout.split()
+    assert given.index("-XX:+ExitOnOutOfMemoryError") < given.index("-Dmine=1"), done.stderr
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,10 @@ _PLAIN_FILES = {
 # to rest at 500 MB (docs/images/demo-memory.svg), and batches are as quick as before.
 _SMALL_JAVA = ("-XX:+UseSerialGC", "-Xms128m", "-XX:MinHeapFreeRatio=20", "-XX:MetaspaceSize=192m")
 
+# Out of memory, Java loses threads and hangs. If it exits instead, its supervisor restarts it. Executors do so already.
+_EXIT = "-XX:+ExitOnOutOfMemoryError"
+_JAVA_OPTIONS = "spark.driver.defaultJavaOptions"
+
 # On one machine there is no page; so what Spark remembers of jobs that are done is not needed either.
 _SHORT_MEMORY = {
     "spark.ui.enabled": "false",
@@ -61,6 +65,7 @@ _OURS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": str(ROWS_PER_BATCH),
 }
 
+_COLLECTOR = re.compile(r"-XX:\+Use\w+GC\b")
 _LOCAL = re.compile(r"local\[(\d+|\*)\]")
 _PROBES = 4_096  # numbers to count partitions by: more than any cluster has cores for one query
 
@@ -123,7 +128,7 @@ def spark_session(
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master(master).appName(name)
-    for key, value in (settings_for(master) | wanted).items():
+    for key, value in (settings_for(master, wanted.get("spark.driver.extraJavaOptions", "")) | wanted).items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
 
@@ -170,13 +175,15 @@ def parallelism(session: SparkSession) -> int:
     return len(pc.unique(partitions.column("partition")))
 
 
-def settings_for(master: str) -> dict[str, str]:
-    """What Spark is told of ours."""
+def settings_for(master: str, java_options: str = "") -> dict[str, str]:
+    """What Spark is told of ours. Options of Java are its defaults: the user's come after them and win. Only of the
+    garbage collector there may be one."""
     if not is_local(master):
-        return _OURS
-    # Out of memory, Java loses threads and hangs. If it exits instead, its supervisor restarts it.
-    java = [f"-Dlog4j2.configurationFile=file:{_log_settings()}", "-XX:+ExitOnOutOfMemoryError", *_SMALL_JAVA]
-    return _OURS | _SHORT_MEMORY | _PLAIN_FILES | _ON_LOOPBACK | {"spark.driver.extraJavaOptions": " ".join(java)}
+        return _OURS | {_JAVA_OPTIONS: _EXIT}
+    java = [f"-Dlog4j2.configurationFile=file:{_log_settings()}", _EXIT, *_SMALL_JAVA]
+    if _COLLECTOR.search(java_options):
+        java = [one for one in java if not _COLLECTOR.search(one)]
+    return _OURS | _SHORT_MEMORY | _PLAIN_FILES | _ON_LOOPBACK | {_JAVA_OPTIONS: " ".join(java)}
 
 
 def _log_settings() -> str:
