@@ -1,12 +1,15 @@
 """Many filters that match every event: what is stored, how long publishers and another account wait, how much memory.
 
-    python -m tests.pipeline.fan_out [--whole] [--no-quota 10000x1000 ...] [--composites 1000x1000 ...] [--seconds 900]
+    python -m tests.pipeline.fan_out [--postgresql] [--whole] [--no-quota 10000x1000 ...] [--composites 1000x1000 ...]
+                                     [--seconds 900]
 
-prints a line for each case, with the longest time between two commits while something is left to do, and one with the
-memory at ten times on the way. `--composites` names cases in which one event completes all composites with all others.
-`--whole` stores every match of the large cases, up to 200 million; `--no-quota` names cases of its own. With
-`--seconds` no event is published after so long: what was published is stored whole all the same, and the line says how
-many events that were. The driver's Java has 1 GB."""
+prints a table with a row for each case: the slowest publish, the slowest notification of another account, the longest
+time between two commits while something is left to do, the memory of all processes (on average over the first third
+and the last third of the run, and at most) and whether all is stored that must be. `--whole` stores every match of the
+large cases, up to 200 million; `--no-quota` names cases of its own. `--composites` names cases in which one event
+completes all composites with all others. With `--seconds` no event is published after so long: what was published is
+stored whole all the same, and the row says how many events that were. `--postgresql` runs on a server of its own, with
+its usual durability, instead of SQLite. The driver's Java has 1 GB."""
 
 from __future__ import annotations
 
@@ -16,12 +19,14 @@ import time
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import mean
 from tempfile import TemporaryDirectory
 
 from tests.pipeline.market import opening
+from tests.services.postgresql import postgresql
 from tidings.bench.process_memory import memory_of
 from tidings.store import Publish, SetQuota, Store, Subscribe
 from tidings.store.notifications.progress import COMPOSITES, MATCHES, Place
@@ -37,9 +42,18 @@ WITH_QUOTA = [(2_000, 20_000), (10_000, 1_000), (50_000, 150), (100_000, 2_000)]
 WITHOUT = [(2_000, 2_000), (10_000, 300), (50_000, 60), (100_000, 30)]
 
 
-def fan_out(tmp_path: Path, filters: int, events: int, quota: bool, seconds: float = _LONGEST) -> None:
+HEAD = (
+    "| case | matches | stored | all | seconds | slowest publish, s | slowest notification of another account, s "
+    "| longest between commits, s | memory, first third, MB | last third | at most |\n"
+    "|---|---|---|---|---|---|---|---|---|---|---|"
+)
+
+
+def fan_out(
+    tmp_path: Path, filters: int, events: int, quota: bool, seconds: float = _LONGEST, url: str = ""
+) -> None:  # fmt: skip
     """Raises AssertionError if a notification is missing or too much, or memory grew too far."""
-    with Store.open(tmp_path / "tidings.db") as store:
+    with Store.open(url or tmp_path / "tidings.db") as store:
         store.append(opening())
         if not quota:
             store.append([SetQuota(0, "heavy")])
@@ -47,7 +61,7 @@ def fan_out(tmp_path: Path, filters: int, events: int, quota: bool, seconds: flo
             some = range(first, min(first + 10_000, filters))
             store.append([Subscribe(f"heavy-{number}", "price >= 0", "heavy") for number in some])
         store.append([Subscribe("quiet", "price >= 0", "quiet")])
-        with pipeline(tmp_path) as process:
+        with pipeline(tmp_path, url) as process:
             told = observed(store, process, events, seconds, filters if not quota else 1)
         events = told.events
         minutes = Counter(
@@ -58,18 +72,16 @@ def fan_out(tmp_path: Path, filters: int, events: int, quota: bool, seconds: flo
         allowed = DEFAULT_QUOTA if quota else 10**15
         heavy = sum(min(allowed, filters * count) for count in minutes.values())
         stored = store.figures().notifications - events
-        print(
-            f"\n{filters:,} filters x {events:,} events, {'default' if quota else 'no'} quota: {filters * events:,} "
-            f"matches, {stored:,} stored; {told}"
-        )
+        case = f"{filters:,} filters x {events:,} events, {'default' if quota else 'no'} quota"
+        print(told.row(case, filters * events, stored, stored == heavy), flush=True)
         assert stored == heavy
         assert store.dropped_of("heavy").dropped == filters * events - heavy
         assert max(told.memory) < MOST_MEMORY
 
 
-def composite_fan_out(tmp_path: Path, composites: int, events: int) -> None:
+def composite_fan_out(tmp_path: Path, composites: int, events: int, url: str = "") -> None:
     """Each event completes each composite with the last event: all detections become known at one position."""
-    with Store.open(tmp_path / "tidings.db") as store:
+    with Store.open(url or tmp_path / "tidings.db") as store:
         store.append(opening())
         store.append([SetQuota(0, "heavy")])
         for first in range(0, composites, 10_000):
@@ -77,19 +89,21 @@ def composite_fan_out(tmp_path: Path, composites: int, events: int) -> None:
             text = f"[price >= 0] before [price = {events}] within 1 h"
             store.append([Subscribe(f"heavy-{number}", owner="heavy", composite=text) for number in some])
         store.append([Subscribe("quiet", "price >= 0", "quiet")])
-        with pipeline(tmp_path) as process:
+        with pipeline(tmp_path, url) as process:
             told = observed(store, process, events + 1)
         stored = store.figures().notifications - events - 1
-        print(f"\n{composites:,} composites x {events:,} events: {stored:,} detections stored; {told}")
-        assert stored == composites * events
+        found = composites * events
+        print(told.row(f"{composites:,} composites x {events:,} events", found, stored, stored == found), flush=True)
+        assert stored == found
         assert max(told.memory) < MOST_MEMORY
 
 
 @contextmanager
-def pipeline(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+def pipeline(folder: Path, url: str) -> Iterator[subprocess.Popen[bytes]]:
     log = folder / "pipeline.log"
     command = [sys.executable, "-m", "tidings.cli.main", "pipeline", "--data", str(folder), "--json"]
     command += ["--lateness", "0.5", "--spark", "spark.driver.memory=1g"]
+    command += ["--store", url] if url else []
     with log.open("wb") as out:
         process = subprocess.Popen(command, stdout=out, stderr=out)
         try:
@@ -113,14 +127,13 @@ class Told:
     commit: float = 0.0
     memory: list[int] = field(default_factory=list)
 
-    def __str__(self) -> str:
-        step = max(1, len(self.memory) // 10)
-        return (
-            f"{self.seconds:.0f} s; slowest publish {self.publish:.2f} s, slowest notification of another account "
-            f"{self.delay:.1f} s, longest time between commits {self.commit:.1f} s\n"
-            f"memory, MB: {', '.join(f'{one / 2**20:,.0f}' for one in self.memory[::step])}; "
-            f"at most {max(self.memory) / 2**20:,.0f}"
-        )
+    def row(self, case: str, matches: int, stored: int, is_all: bool) -> str:
+        third = max(1, len(self.memory) // 3)
+        early, late = mean(self.memory[:third]), mean(self.memory[-third:])
+        cells = [case, f"{matches:,}", f"{stored:,}", "yes" if is_all else "NO", f"{self.seconds:.0f}"]
+        cells += [f"{self.publish:.2f}", f"{self.delay:.1f}", f"{self.commit:.1f}"]
+        cells += [f"{one / 2**20:,.0f}" for one in (early, late, max(self.memory))]
+        return f"| {' | '.join(cells)} |"
 
 
 def observed(
@@ -157,7 +170,7 @@ def observed(
             looked = now
         time.sleep(0.02)
     for one in store.notifications(cursor, 100_000, "quiet", "quiet"):
-        published.pop(one.position)
+        told.delay = max(told.delay, time.monotonic() - published.pop(one.position))
     assert not published, "each event is the quiet account's, too"
     told.events, told.seconds = sent, time.monotonic() - begun
     return told
@@ -193,20 +206,22 @@ def main() -> None:
     parser.add_argument("--no-quota", nargs="+", metavar="FILTERSxEVENTS", default=[])
     parser.add_argument("--composites", nargs="+", metavar="COMPOSITESxEVENTS", default=[])
     parser.add_argument("--seconds", type=float, default=_LONGEST)
+    parser.add_argument("--postgresql", action="store_true")
     given = parser.parse_args()
     cases = [(*case, True) for case in WITH_QUOTA] + [(*case, False) for case in WITHOUT]
     if given.whole or given.no_quota:
         named = [(int(filters), int(events)) for filters, events in (one.split("x") for one in given.no_quota)]
         cases = [(*case, False) for case in named or WITH_QUOTA]
     of_composites = [tuple(map(int, one.split("x"))) for one in given.composites]
-    if of_composites:
-        cases = []
-    for composites, events in of_composites:
-        with TemporaryDirectory(prefix="tidings-fan-out-") as folder:
-            composite_fan_out(Path(folder), composites, events)
-    for case in cases:
-        with TemporaryDirectory(prefix="tidings-fan-out-") as folder:
-            fan_out(Path(folder), *case, given.seconds)
+    print(HEAD, flush=True)
+    with ExitStack() as stack:
+        server = stack.enter_context(postgresql(durable=True)) if given.postgresql else None
+        for composites, events in of_composites:
+            with TemporaryDirectory(prefix="tidings-fan-out-") as folder:
+                composite_fan_out(Path(folder), composites, events, server.database() if server else "")
+        for case in () if of_composites else cases:
+            with TemporaryDirectory(prefix="tidings-fan-out-") as folder:
+                fan_out(Path(folder), *case, given.seconds, server.database() if server else "")
 
 
 if __name__ == "__main__":
