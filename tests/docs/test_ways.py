@@ -19,8 +19,9 @@ def test_every_action_that_is_drawn_exists() -> None:
     drawn = _ACTION.findall(_drawing())
     assert len(drawn) == 21
     for module, first, more in drawn:
-        room = "tidings.service" if module in ("event_array", "event_lines", "network") else "tidings.service.actions"
-        found = importlib.import_module(f"{room}.{module}")
+        rooms = {"event_array": "publishing.", "event_lines": "publishing.", "network": ""}
+        room = f"tidings.service.{rooms.get(module, 'actions.')}"
+        found = importlib.import_module(f"{room}{module}")
         owner = found.Channels if module == "channels" else found
         for name in (first, *more.split(", ")[1:]):
             assert hasattr(owner, name), f"{module}.{name}"

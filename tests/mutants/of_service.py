@@ -13,8 +13,8 @@ _KEPT = (f"{_DOOR}test_door.py::test_a_kept_answer_is_not_given_to_a_token_witho
 _BODIES = (f"{_DOOR}test_door.py::test_a_strangers_body_is_not_read", f"{_DOOR}test_door.py::test_shares")
 _TRACEBACKS = (f"{_DOOR}test_door.py::test_a_refused_line_keeps_no_traceback",)
 _LINES = (f"{_DOOR}test_door.py::test_lines_that_are_refused_take_no_memory",)
-_MEMORY = (f"{_DOOR}test_refused_memory.py",)
-_ARRAYS = (f"{_DOOR}test_event_array.py",)
+_MEMORY = ("tests/service/publishing/test_refused_memory.py",)
+_ARRAYS = ("tests/service/publishing/test_event_array.py",)
 _CONNECTIONS = (f"{_DOOR}test_connection_limits.py", f"{_DOOR}test_door.py::TestConnections")
 _DECODED = (f"{_API}test_large_bodies.py",)
 _HEADS = (f"{_DOOR}test_slow_peers.py::test_headers_and_urls_have_a_limit",)
@@ -58,9 +58,9 @@ _FAULTS = (
     ("bodies before authentication", "service/door/guarded_route.py", "            check_need(request, need)\n            return", "            await request.body()\n            check_need(request, need)\n            return", _BODIES),
     ("events before authentication", "service/api/events/event_routes.py", "    check_need(request, _NEED)", "    await request.body()\n    check_need(request, _NEED)", _BODIES),
     # refused lines
-    ("tracebacks are kept", "service/batch_results.py", "refused.with_traceback(None)", "refused", _TRACEBACKS),
-    ("all errors are kept", "service/batch_results.py", "return len(self.refused) >= MOST_WITH_ERRORS or self.told >= MOST_TOLD", "return False", _LINES),
-    ("any bytes of errors", "service/batch_results.py", "or self._bytes_of_errors >= MOST_TOLD", "", _MEMORY),
+    ("tracebacks are kept", "service/publishing/batch_results.py", "refused.with_traceback(None)", "refused", _TRACEBACKS),
+    ("all errors are kept", "service/publishing/batch_results.py", "return len(self.refused) >= MOST_WITH_ERRORS or self.told >= MOST_TOLD", "return False", _LINES),
+    ("any bytes of errors", "service/publishing/batch_results.py", "or self._bytes_of_errors >= MOST_TOLD", "", _MEMORY),
     ("whole names in errors", "events/validation.py", "cut(message, _LONGEST_MESSAGE)", "message", _MEMORY),
     ("whole values in errors", "events/refusal.py", "            return cut(value)\n", "            return value\n", _MEMORY),
     ("unfinished lines are not counted", "service/door/in_flight.py", "        self._in_flight.hold(self._who, self._held, held, self._is_guest)\n", "", _MEMORY),
@@ -71,8 +71,8 @@ _FAULTS = (
     ("headers of any size", "service/door/slow_peers.py", "if self._arrived > LARGEST_HEAD and", "if False and", _HEADS),
     ("headers that never end", "service/door/slow_peers.py", "if self._unfinished > LARGEST_HEAD and", "if False and", _HEADS),
     ("one address has all places", "service/door/connection_limits.py", "if taken >= self._share and not", "if False and not", _CONNECTIONS),
-    ("arrays of any number of values", "service/event_array.py", 'if body.count(b",") > _MOST_VALUES:', "if False:", _ARRAYS),
-    ("arrays of any length", "service/event_array.py", "if len(found) > MOST_EVENTS:", "if False:", _ARRAYS),
+    ("arrays of any number of values", "service/publishing/event_array.py", 'if body.count(b",") > _MOST_VALUES:', "if False:", _ARRAYS),
+    ("arrays of any length", "service/publishing/event_array.py", "if len(found) > MOST_EVENTS:", "if False:", _ARRAYS),
     ("every new process has time to load", "service/workers/inquiries.py", "first, self._has_started = not self._has_started, True", "first, self._has_started = True, True", _REPLACED),
     ("one account has all processes", "service/workers/inquiries.py", "asyncio.Semaphore(max(1, len(self._workers) - 1))", "asyncio.Semaphore(len(self._workers))", _TURNS),
     ("explanations of any length", "service/workers/questions.py", "catalog, MOST_STEPS, accepted", "catalog, None, accepted", _STEPS),
@@ -125,7 +125,7 @@ _FAULTS = (
     ("every outbox says that it leads", "cli/store/outbox.py", '"leading": sending.is_leading', '"leading": True', _LEASE),
     ("no heartbeat", "service/workers/supervisor.py", "                    )  # fmt: skip\n                    if seen != self._status or now - self._status.heard >= _HEARD_EVERY:", "                    )  # fmt: skip\n                    if seen != self._status:", _SUPERVISED),
     ("the last of two keys wins", "service/api/shapes.py", "            _refuse_repeated(body, made)\n", "            pass\n", _REPEATED),
-    ("the last of two keys wins in a line", "service/event_lines.py", "if may_repeat(block, items):", "if False:", _REPEATED),
+    ("the last of two keys wins in a line", "service/publishing/event_lines.py", "if may_repeat(block, items):", "if False:", _REPEATED),
     ("zero characters in ids", "service/actions/publish.py", 'elif type(id) is str and "\\0" in id:', "elif False:", _ZEROS),
     ("zero characters in sources", "service/actions/publish.py", 'if type(source) is str and "\\0" in source:', "if False:", _ZEROS),
 )  # fmt: skip

@@ -19,8 +19,8 @@ from tidings.service.actions.channels import Channels
 from tidings.service.api.shapes import QUICK
 from tidings.service.door.admission import Admission
 from tidings.service.door.callers import Caller, Callers
-from tidings.service.group_commit import Committing
-from tidings.service.quick_validation import QuickValidation
+from tidings.service.publishing.group_commit import Committing
+from tidings.service.publishing.quick_validation import QuickValidation
 from tidings.service.workers.status import OFF, ChildStatus
 from tidings.settings import Settings
 from tidings.store import (

@@ -17,7 +17,7 @@ from tidings.schema import Catalog
 from tidings.service.actions.accounts import Accounts
 from tidings.service.door.callers import digest_of, new_token
 from tidings.service.door.in_flight import InFlight, TooManyAtOnce, TooManyBytes
-from tidings.service.event_lines import sift
+from tidings.service.publishing.event_lines import sift
 from tidings.settings import Settings
 from tidings.store.accounts.accounts import Token
 

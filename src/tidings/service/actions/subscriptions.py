@@ -180,6 +180,17 @@ async def own(gateway: Gateway, owner: str, id: str) -> Standing:
     return await gateway.read(gateway.store.subscription, id, owner)
 
 
+def check_owned(gateway: Gateway, id: str, owner: str) -> None:
+    """Raises NoSuchSubscription. One that was withdrawn is known by what it found."""
+    if not is_id(id):
+        raise NoSuchSubscription(id)
+    try:
+        gateway.store.subscription(id, owner)
+    except NoSuchSubscription:
+        if not gateway.store.notifications(0, 1, id, owner):
+            raise
+
+
 def expression_errors(store: Store, some: Sequence[Standing]) -> dict[str, ExpressionErrors]:
     """By id: on how many events their expressions ended in an error, since each was posted, edited or resumed."""
     spans = {one.span: one.id for one in some if one.span is not None and is_evaluated(one.filter)}

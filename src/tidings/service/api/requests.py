@@ -16,6 +16,7 @@ from starlette.responses import Response
 
 from tidings.errors import Explained, ServiceError
 from tidings.service.actions.accounts import Accounts
+from tidings.service.actions.questions import Questions
 from tidings.service.door.addresses import network_of
 from tidings.service.door.callers import Caller
 from tidings.service.door.scope_check import caller_of
@@ -41,6 +42,11 @@ class WrongCursor(Explained, ServiceError):
 async def gateway_of(request: Request) -> Gateway:
     gateway: Gateway = request.app.state.gateway
     return gateway
+
+
+async def questions_of(request: Request) -> Questions:
+    found: Questions = request.app.state.questions
+    return found
 
 
 def accounts_of(request: Request) -> Accounts:

@@ -17,7 +17,7 @@ from tidings.errors import SchemaError
 from tidings.feeds.errors import FeedError
 from tidings.schema import Kind, json_form
 from tidings.service.actions import schema
-from tidings.service.api.inquiries.inquiry_routes import questions_of
+from tidings.service.api.requests import questions_of
 from tidings.service.door.scope_check import allow
 from tidings.service.pages.forms.form import Form, read_form
 from tidings.service.pages.forms.waiting_form import typed

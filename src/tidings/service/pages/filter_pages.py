@@ -17,8 +17,7 @@ from tidings.schema import Catalog
 from tidings.schema.domain import Kind
 from tidings.service.actions.filters import read_filter
 from tidings.service.api import problems
-from tidings.service.api.inquiries.inquiry_routes import questions_of
-from tidings.service.api.requests import answered
+from tidings.service.api.requests import answered, questions_of
 from tidings.service.api.shapes import Shape, read_body
 from tidings.service.door.guarded_route import GuardedRoute
 from tidings.service.gateway import Gateway

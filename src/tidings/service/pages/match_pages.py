@@ -14,10 +14,8 @@ from tidings.language import Filter
 from tidings.paths.tree import Path
 from tidings.service.actions.filters import read_wanted
 from tidings.service.actions.questions import EventAsked
-from tidings.service.actions.subscriptions import expression_errors
-from tidings.service.api.inquiries.inquiry_routes import questions_of
-from tidings.service.api.notifications.notification_routes import check_owned
-from tidings.service.api.requests import After, check_id, read_cursor
+from tidings.service.actions.subscriptions import check_owned, expression_errors
+from tidings.service.api.requests import After, check_id, questions_of, read_cursor
 from tidings.service.gateway import Gateway
 from tidings.service.pages.forms.composite_form import stored_pattern
 from tidings.service.pages.page_route import PageRoute

@@ -13,10 +13,10 @@ from starlette.responses import Response
 from tidings.errors import LanguageError
 from tidings.events.occurrence import TimeBar
 from tidings.schema import Instant
-from tidings.service.api.inquiries.inquiry_routes import next_place, questions_of, read_place
+from tidings.service.api.inquiries.inquiry_routes import next_place, read_place
 from tidings.service.api.inquiries.time_parameters import NoMoment, moment
 from tidings.service.api.problems import status_of
-from tidings.service.api.requests import After, read_cursor
+from tidings.service.api.requests import After, questions_of, read_cursor
 from tidings.service.pages.page_route import PageRoute
 from tidings.service.pages.parts.render import render
 from tidings.service.pages.parts.time_chart import time_chart

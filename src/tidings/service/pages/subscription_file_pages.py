@@ -9,10 +9,11 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response, StreamingResponse
 
 from tidings.errors import LanguageError, TidingsError
+from tidings.service.actions.subscription_files import export_lines, read_lines
 from tidings.service.actions.subscription_import import import_lines
 from tidings.service.actions.subscription_lines import LineResult
 from tidings.service.api.problems import status_of
-from tidings.service.api.subscriptions.subscription_file_routes import LINES, export_lines, read_lines
+from tidings.service.door.middleware import STREAMED
 from tidings.service.pages.forms.form import Form, read_form
 from tidings.service.pages.page_route import PageRoute
 from tidings.service.pages.parts.render import render
@@ -49,7 +50,7 @@ async def import_file(request: Request) -> Response:
 async def export(request: Request) -> Response:
     owner = member(request).owner
     headers = {"Content-Disposition": 'attachment; filename="subscriptions.jsonl"'}
-    return StreamingResponse(export_lines(gateway_of(request), owner), headers=headers, media_type=LINES)
+    return StreamingResponse(export_lines(gateway_of(request), owner), headers=headers, media_type=STREAMED[0])
 
 
 def _page(

@@ -17,7 +17,7 @@ from tidings.service.api.shapes import WrongContentType
 from tidings.service.door.callers import NoToken, OutOfScope
 from tidings.service.door.in_flight import BodyTooLarge
 from tidings.service.door.rate_limits import TooManyRequests
-from tidings.service.group_commit import Overloaded
+from tidings.service.publishing.group_commit import Overloaded
 from tidings.store import NoSuchSubscription, SubscriptionPaused
 
 _ERRORS: dict[int, TidingsError | HTTPException] = {

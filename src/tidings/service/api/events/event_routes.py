@@ -31,16 +31,16 @@ from tidings.service.api.shapes import (
     says,
     takes,
 )
-from tidings.service.batch_results import MOST_OF_A_STREAM, BatchResults, Result
 from tidings.service.door.guarded_route import GuardedRoute
 from tidings.service.door.head import head_of
 from tidings.service.door.idempotency import IdempotencyKey, key_of, once
 from tidings.service.door.middleware import STREAMED
 from tidings.service.door.scope_check import caller_of, check_need
 from tidings.service.door.scopes import need_of
-from tidings.service.event_array import TooManyEvents, publish_array
-from tidings.service.event_lines import Pieces, publish_stream
 from tidings.service.gateway import Gateway
+from tidings.service.publishing.batch_results import MOST_OF_A_STREAM, BatchResults, Result
+from tidings.service.publishing.event_array import TooManyEvents, publish_array
+from tidings.service.publishing.event_lines import Pieces, publish_stream
 
 router = APIRouter(prefix=V1, tags=["events"], route_class=GuardedRoute)
 

@@ -34,6 +34,7 @@ from tidings.service.api.requests import (
     WrongCursor,
     answered,
     page,
+    questions_of,
     read_cursor,
 )
 from tidings.service.api.shapes import WrongBody, read_body, says, takes
@@ -44,11 +45,6 @@ from tidings.service.workers.questions import StoredEvent
 
 router = APIRouter(prefix=V1, tags=["inquiries"], route_class=GuardedRoute)
 _PLACE = re.compile(r"[0-9]{1,18}:-?[0-9]{1,18}:[0-9]{1,18}", re.ASCII)  # of the next page of a search
-
-
-async def questions_of(request: Request) -> Questions:
-    found: Questions = request.app.state.questions
-    return found
 
 
 def refuses(status: int, told: str) -> dict[int | str, dict[str, Any]]:

@@ -9,12 +9,12 @@ import msgspec
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
+from tidings.service.actions.subscriptions import check_owned
 from tidings.service.api.notifications.notification_shape import detections, notification_json, raw_events
-from tidings.service.api.requests import V1, After, Calling, GatewayOf, Limit, check_id, page, read_cursor
+from tidings.service.api.requests import V1, After, Calling, GatewayOf, Limit, page, read_cursor
 from tidings.service.api.shapes import Shape, says
 from tidings.service.door.guarded_route import GuardedRoute
 from tidings.service.gateway import Gateway
-from tidings.store import NoSuchSubscription
 
 router = APIRouter(prefix=V1, tags=["notifications"], route_class=GuardedRoute)
 
@@ -120,13 +120,3 @@ def _page(
             name = names.get((one.subscription, owner), "")
             fitting.append((one.cursor, notification_json(one, event, name, detected.get(one.detection))))
     return fitting
-
-
-def check_owned(gateway: Gateway, id: str, owner: str) -> None:
-    """Raises NoSuchSubscription. One that was withdrawn is known by what it found."""
-    check_id(id)
-    try:
-        gateway.store.subscription(id, owner)
-    except NoSuchSubscription:
-        if not gateway.store.notifications(0, 1, id, owner):
-            raise

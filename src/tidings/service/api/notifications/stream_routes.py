@@ -9,7 +9,7 @@ from fastapi import APIRouter, Header, Query, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from tidings.service.api.notifications.notification_routes import check_owned
+from tidings.service.actions.subscriptions import check_owned
 from tidings.service.api.requests import V1, Calling, GatewayOf, read_cursor
 from tidings.service.door.guarded_route import GuardedRoute
 from tidings.service.live.stream import Stream

@@ -2,46 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 import msgspec
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response, StreamingResponse
 
-from tidings.errors import Explained, ServiceError, TidingsError
+from tidings.service.actions.subscription_files import export_lines, read_items, read_lines
 from tidings.service.actions.subscription_import import MOST_LINES, import_lines
-from tidings.service.actions.subscription_lines import LineResult, SubscriptionLine, exported
+from tidings.service.actions.subscription_lines import LineResult, SubscriptionLine
 from tidings.service.api import problems
-from tidings.service.api.channels.channel_shapes import settings_seen
 from tidings.service.api.requests import V1, Calling, GatewayOf, answered
 from tidings.service.api.shapes import (
     JSON,
-    RAW_ITEMS,
     Shape,
-    WrongBody,
     WrongContentType,
     check_unpacked,
-    decoded,
     media_type,
     says,
     schema_of,
 )
 from tidings.service.door.idempotency import IdempotencyKey, IdempotentRoute
 from tidings.service.door.middleware import STREAMED
-from tidings.service.gateway import Gateway
 
 router = APIRouter(prefix=V1, tags=["subscriptions"], route_class=IdempotentRoute)
 
 LINES = STREAMED[0]
-_AT_ONCE = 1_000  # subscriptions that an export reads together
-_BOM = b"\xef\xbb\xbf"
-_encode = msgspec.json.Encoder().encode
-Line = SubscriptionLine | TidingsError
-
-
-class TooManySubscriptions(Explained, ServiceError):
-    template = f"a request imports at most {MOST_LINES:,} subscriptions; send the rest in further requests"
 
 
 class Why(Shape, frozen=True):
@@ -108,40 +95,6 @@ async def export(gateway: GatewayOf, caller: Calling) -> Response:
     """Export your subscriptions as lines of JSON, ordered by id; `POST /v1/subscriptions/import` reads them. Webhook
     secrets are not included, and an Apprise URL only by scheme and host."""
     return StreamingResponse(export_lines(gateway, caller.owner), media_type=LINES)
-
-
-async def export_lines(gateway: Gateway, owner: str) -> AsyncIterator[bytes]:
-    """Some lines at a time."""
-    after = ""
-    while found := await gateway.read(gateway.store.subscriptions, owner, after, _AT_ONCE):
-        sent = [one.id for one in found if one.delivery]
-        channels = await gateway.read(gateway.store.channels_of, owner, sent) if sent else {}
-        yield b"".join(_encode(exported(one, settings_seen(channels.get(one.id)))) + b"\n" for one in found)
-        after = found[-1].id
-
-
-def read_lines(body: bytes) -> list[tuple[int, Line]]:
-    """Numbered, without those that are blank. Raises TooManySubscriptions."""
-    found = enumerate(body.removeprefix(_BOM).split(b"\n"), 1)
-    return _read([(number, line) for number, line in found if line and not line.isspace()])
-
-
-def read_items(body: bytes) -> list[tuple[int, Line]]:
-    """Raises WrongBody or TooManySubscriptions."""
-    return _read([(number, bytes(item)) for number, item in enumerate(decoded(body, RAW_ITEMS), 1)])
-
-
-def _read(lines: Sequence[tuple[int, bytes]]) -> list[tuple[int, Line]]:
-    if len(lines) > MOST_LINES:
-        raise TooManySubscriptions
-    return [(number, _line(text)) for number, text in lines]
-
-
-def _line(text: bytes) -> Line:
-    try:
-        return decoded(text, SubscriptionLine)
-    except WrongBody as problem:
-        return problem.with_traceback(None)
 
 
 def _answered(found: Sequence[LineResult], check: bool) -> Response:

@@ -12,8 +12,8 @@ from tidings.errors import LanguageError, ServiceError, TidingsError
 from tidings.language.composites import BoundComposite
 from tidings.language.composites.tree import Composite
 from tidings.service.actions.filters import read_composite
-from tidings.service.api.inquiries.inquiry_routes import questions_of
 from tidings.service.api.problems import status_of
+from tidings.service.api.requests import questions_of
 from tidings.service.gateway import Gateway
 from tidings.service.pages.forms.channel_form import channel_fields
 from tidings.service.pages.forms.composite_builder import SHAPES, UNITS, Builder

@@ -10,8 +10,8 @@ from starlette.responses import Response
 from tidings.errors import ChannelError, LanguageError, ServiceError, StoreError, TidingsError
 from tidings.service.actions.filters import read_filter
 from tidings.service.actions.times import WrongTime
-from tidings.service.api.inquiries.inquiry_routes import questions_of
 from tidings.service.api.problems import status_of
+from tidings.service.api.requests import questions_of
 from tidings.service.door.callers import Caller
 from tidings.service.pages.filter_pages import LAST, would_match
 from tidings.service.pages.forms.channel_form import WrongNumber, channel_fields, wrong_field

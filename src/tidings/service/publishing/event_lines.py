@@ -18,10 +18,10 @@ from tidings.schema import Catalog
 from tidings.service.actions.keys import EventIds
 from tidings.service.actions.publish import give_id, too_large
 from tidings.service.api.shapes import WrongBody, decoded
-from tidings.service.batch_results import BatchResults, Sifted
 from tidings.service.door.repeated_keys import may_repeat
 from tidings.service.gateway import Gateway
-from tidings.service.quick_validation import QuickValidation
+from tidings.service.publishing.batch_results import BatchResults, Sifted
+from tidings.service.publishing.quick_validation import QuickValidation
 from tidings.store import PublishValid
 
 _BLOCK = 1 << 18  # bytes of lines that are appended together

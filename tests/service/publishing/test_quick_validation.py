@@ -10,7 +10,7 @@ from tests.service.conftest import car
 from tests.service.example_store import SCHEMA
 from tidings.events import RefusedEvent, validate
 from tidings.schema import json_form
-from tidings.service.quick_validation import QuickValidation
+from tidings.service.publishing.quick_validation import QuickValidation
 
 CATALOG = json_form.read(SCHEMA.read_bytes())
 AUCTION = {"title": "desk", "price": 3.0, "category": "desk", "ends": "2030-01-01T10:00:00+02:00"}

@@ -11,7 +11,7 @@ from tests.service.conftest import car, on_sqlite
 def test_an_array_has_a_limit_of_events_and_of_values(
     client: httpx.Client, monkeypatch: pytest.MonkeyPatch, limit: str, most: int
 ) -> None:
-    monkeypatch.setattr(f"tidings.service.event_array.{limit}", most)
+    monkeypatch.setattr(f"tidings.service.publishing.event_array.{limit}", most)
     fits, too_many = ([car(f"e{number}") for number in range(count)] for count in (2, 9))
     assert client.post("/v1/events", json=fits).json()["accepted"] == 2
     answer = client.post("/v1/events", json=too_many)

@@ -13,9 +13,9 @@ from tidings.events import BrokenRule, RefusedEvent
 from tidings.service.actions.keys import EventIds
 from tidings.service.actions.publish import too_large
 from tidings.service.api.shapes import RAW_ITEMS, WrongBody, decoded
-from tidings.service.batch_results import BatchResults, Sifted
-from tidings.service.event_lines import sift
 from tidings.service.gateway import Gateway
+from tidings.service.publishing.batch_results import BatchResults, Sifted
+from tidings.service.publishing.event_lines import sift
 
 _AT_ONCE = 5_000  # events of one request in one transaction
 MOST_EVENTS = 100_000  # in one array
