@@ -1,10 +1,11 @@
-"""What a comparison of two attributes costs: the same filters without one, with `price < estimate`, and with
-`price < 1.1 * estimate + 5`, over the same events in one run, in processor time of one
-thread. `python -m tidings.bench.attribute_pairs`."""
+"""What a comparison of two attributes costs: the same filters without one, with `price < estimate`, with
+`price < 1.1 * estimate + 5`, with two such beside a range, and with one such alone, over the same events in one run, in
+processor time of one thread. `python -m tidings.bench.attribute_pairs [tries]`."""
 
 from __future__ import annotations
 
 import random
+import sys
 from time import process_time
 
 from tidings.events import Event, EventBatch
@@ -14,6 +15,14 @@ from tidings.schema import Catalog
 
 FILTERS, EVENTS, TRIES = 2_500, 18_704, 15
 _NAMES = ("price", "estimate", "year")
+_PLAIN = "{first} and price > {low}"
+FORMS = {
+    "plain": _PLAIN,
+    "two attributes": _PLAIN + " and price < estimate",
+    "linear": _PLAIN + " and price < {scale} * estimate + {offset}",
+    "two linear": "price > {low} and price < {scale} * estimate + {offset} and price > {less} * estimate - {offset}",
+    "linear alone": "price > {scale} * estimate + {low}",
+}
 
 
 def catalog() -> Catalog:
@@ -27,12 +36,13 @@ def catalog() -> Catalog:
 
 
 def filters(chance: random.Random, form: str) -> list[str]:
-    """Half with an equality that the index can look up, half with a range only."""
+    """Half with an equality that the index can look up, half with a range only, where the form has them."""
     made = []
     for number in range(FILTERS):
         brand, year, low = chance.randrange(40), chance.randrange(1990, 2020), chance.randrange(1000, 30_000)
         first = f"brand = 'b{brand}'" if number % 2 else f"year > {year}"
-        made.append(f"{first} and price > {low}" + form.format(scale=1 + number % 50 / 100, offset=number % 97))
+        scale, less = 1 + number % 50 / 100, 0.9 + number % 7 / 100
+        made.append(form.format(first=first, low=low, scale=scale, less=less, offset=number % 97))
     return made
 
 
@@ -52,17 +62,15 @@ def main() -> None:
         for n in range(EVENTS)
     ]
     batch = EventBatch.of(events, schema)
-    forms = {"plain": "", "two attributes": " and price < estimate"}
-    forms["linear"] = " and price < {scale} * estimate + {offset}"
     first = 0.0
-    for name, form in forms.items():
+    for name, form in FORMS.items():
         matcher = BoxMatcher(schema, 1)
         for number, text in enumerate(filters(random.Random(7), form)):
             matcher.add(Subscription(str(number), Filter.parse(text, schema)))
         matcher.merge()
         matcher.match(batch.slice(0, 10))
         times = []
-        for _ in range(TRIES):
+        for _ in range(int(sys.argv[1]) if len(sys.argv) > 1 else TRIES):
             began = process_time()
             found = matcher.match(batch)
             times.append(process_time() - began)
