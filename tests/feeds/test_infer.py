@@ -388,3 +388,26 @@ def test_an_id_of_blanks_is_none() -> None:
 
 def test_blank_lines_before_the_header_hide_no_delimiter() -> None:
     assert list(kinds(inferred("\n\na;b\n" + "x;y\n" * 3, "csv"))) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "records", "paths"),
+    [
+        ("<car><name>x</name><photo>a</photo><photo>b</photo></car>", "car", ["> name", "> photo"]),
+        ("<cars><car no='1'><name>x</name></car></cars>", "> car", ["@no", "> name"]),
+        ("<a><b><c><d>1</d><e>2</e></c></b></a>", "> b c", ["> d", "> e"]),
+    ],
+)
+def test_a_single_record_of_xml(text: str, records: str, paths: list[str]) -> None:
+    found = infer(Content("there", text.encode()), Layout("xml"), Origin(url="http://x/"), "thing")
+    assert (found.mapping.layout.records, list(found.mapping.paths), found.records) == (records, paths, 1)
+
+
+@pytest.mark.parametrize(("bad", "kinds"), [(2, ["place"]), (5, ["numeric", "numeric"])])
+def test_a_few_bad_latitudes_leave_a_place(bad: int, kinds: list[str]) -> None:
+    rows = [f"{n},{n}" for n in range(40 - bad)] + ["91.5,2"] * bad
+    found = infer(
+        Content("there", "\n".join(["lat,lon", *rows]).encode()), Layout("csv"), Origin(url="http://x/"), "thing"
+    )
+    assert [str(one.kind) for one in found.mapping.fields] == kinds
+    assert any("2 bad values left out" in remark for remark in found.remarks) == (bad == 2)

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tidings.feeds import Proposal, infer, propose
+from tidings.feeds import NoValues, Proposal, infer, propose
 from tidings.feeds.event_maker import EventMaker
-from tidings.feeds.inference.schema_changes import changes
+from tidings.feeds.inference.schema_changes import changes, check_values
 from tidings.feeds.mapping.mapping import Layout, Origin
 from tidings.feeds.mapping.mapping_file import mapping_of
 from tidings.feeds.mapping.mapping_text import write_mapping
@@ -186,3 +186,34 @@ def test_inference_announces_what_only_a_server_would_refuse() -> None:
     mapping = mapping_of({"file": "x.json", "event_type": "thing", "time": "t", "fields": {"a": "a"}}, "m.toml", Path())
     found = propose(mapping, [{path: (value,) for path, value in one.items()} for one in records])
     assert any("of these 3 records 2 would be refused" in remark for remark in found.remarks)
+
+
+def test_paths_that_find_nothing_are_named_and_nothing_is_created_that_they_would_fill() -> None:
+    fields: dict[str, Any] = {"a": "a", "rig": {"from": "cat/nam", "kind": "hierarchical"}}
+    record: Record = {"a": ("x",), "cat/nam": ()}
+    mapping = mapping_of({"file": "x.json", "event_type": "boat", "fields": fields}, "m.toml", Path())
+    found = propose(mapping, [record])
+    assert [remark.partition("; ")[0].partition(": ")[2] for remark in found.remarks] == [
+        "nothing found at 'cat/nam' in any of 1 records"
+    ]
+    with pytest.raises(NoValues, match="domain 'rig' would have no value"):
+        check_values(found.mapping, changes(found.catalog, Catalog()))
+    check_values(found.mapping, changes(found.catalog, found.catalog))
+    for value, more in (((), {"grow": True}), (("ketch",), {})):
+        good = mapping_of(
+            {"file": "x.json", "event_type": "boat", "fields": {**fields, "rig": fields["rig"] | more}}, "m", Path()
+        )
+        found = propose(good, [record | {"cat/nam": value}])
+        check_values(found.mapping, changes(found.catalog, Catalog()))
+
+
+def test_a_name_under_two_parents_is_two_nodes() -> None:
+    records: list[Record] = [{"b": (brand,), "m": ("andere",)} for brand in ("peugeot", "audi")]
+    model = {"from": "m", "parent": "b", "kind": "hierarchical"}
+    mapping = mapping_of({"file": "x.json", "event_type": "car", "fields": {"model": model}}, "m.toml", Path())
+    found = propose(mapping, records)
+    maker = EventMaker(found.mapping, found.catalog)
+    assert [maker.make(record).raw["attributes"]["model"] for record in records] == [
+        "peugeot > andere",
+        "audi > andere",
+    ]

@@ -11,7 +11,9 @@ from tests.feeds.test_feed import CARS, Running, rows, stored, until
 from tests.service.conftest import Service
 from tidings.client import Client
 from tidings.feeds import Feed, Mapping, state_path
+from tidings.feeds import feed as feeds
 from tidings.feeds.feed import AT_ONCE
+from tidings.feeds.memory import memory
 from tidings.feeds.memory.state import Kept, Owing, StateFile
 from tidings.feeds.sources.folder_source import FolderSource
 
@@ -275,3 +277,16 @@ def test_what_is_kept_is_read_as_it_was(mapped: Map, tmp_path: Path) -> None:
     )
     file.write(kept)
     assert file.read() == kept
+
+
+def test_it_is_kept_while_a_long_file_is_read(
+    ann: Client, mapped: Map, tmp_path: Path, state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feeds, "AT_ONCE", 10)
+    monkeypatch.setattr(memory, "_BETWEEN", 0.0)
+    kept: list[tuple[int, int]] = []
+    monkeypatch.setattr(StateFile, "write", lambda _, one: kept.append((len(one.known), len(one.source))))
+    (tmp_path / "cars.csv").write_bytes(rows(*((f"c{n}", "mini", 1990) for n in range(50))))
+    once(mapped(file="cars.csv", event_type="car", id="id", fields=YEARS), ann, state)
+    assert kept[:5] == [(10, 0), (20, 0), (30, 0), (40, 0), (50, 0)]
+    assert kept[-1] == (50, 1)

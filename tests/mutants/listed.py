@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.mutants.mutant import Mutant
+from tests.mutants.of_feeds import OF_FEEDS
 from tests.mutants.of_other_rooms import OF_OTHER_ROOMS
 from tests.mutants.of_service import OF_SERVICE
 from tests.mutants.of_store import OF_STORE
@@ -378,4 +379,5 @@ MUTANTS = (
     *OF_OTHER_ROOMS,
     *OF_SERVICE,
     *OF_STORE,
+    *OF_FEEDS,
 )

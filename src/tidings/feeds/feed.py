@@ -174,6 +174,11 @@ class Feed:
             self.counters.waiting = self._memory.waiting
             if self._rejects is not None:
                 self._rejects.flush()
+            self._keep()
+
+    def _keep(self) -> None:
+        """Now and then; what is published of a file that is still read need not be sent again after a crash."""
+        if self._source is not None:
             self._memory.keep(self._source, bool(self._growth.problem))
             self._keep_letters()
 
@@ -319,6 +324,7 @@ class Feed:
         self.counters.published += done.accepted
         self.counters.duplicates += done.duplicates
         pace.see(content, last)
+        self._keep()
 
     def _count(self, faults: Iterable[str]) -> None:
         for fault in faults:

@@ -104,7 +104,17 @@ def _repeated(root: etree._Element, is_xml: bool) -> str:
         path = mark if "." in mark else f"{above} {mark}"
         if held > most and _can_be_read(path):
             best, most = path, held
-    return best
+    return best or (_single(root) if is_xml else "")
+
+
+def _single(root: etree._Element) -> str:
+    """The path of the one element that says something, where nothing repeats; empty where none does."""
+    record, steps = root, [""]
+    while len(record) == 1 and len(record[0]):
+        record = record[0]
+        steps.append(local_name(record))
+    path = f">{' '.join(steps)}" if len(steps) > 1 else local_name(root)
+    return path if _can_be_read(path) and any(True for _ in xml_paths(record)) else ""
 
 
 def _can_be_read(path: str) -> bool:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import Any
 
+from tidings.feeds.inference.guess import are_most
 from tidings.feeds.mapping.mapping import Field, Reading
 from tidings.feeds.records.conversion import Unconvertible, is_empty, place
 from tidings.feeds.records.records import Record
@@ -17,7 +19,7 @@ _NAMES = ("place", "location", "position")
 
 
 def with_places(fields: tuple[Field, ...], records: list[Record], there: Catalog | None = None) -> tuple[Field, ...]:
-    """Such pairs as one field of the kind `place`, where every pair of values is a place."""
+    """Such pairs as one field of the kind `place`, where every pair of values is a place, or nearly every one."""
     made = {one.attribute: one for one in fields}
     for one in fields:
         other = _longitude_of(one, made)
@@ -48,20 +50,18 @@ def _is_known(one: Field, there: Catalog | None) -> bool:
 
 
 def _are_places(latitude: str, longitude: str, records: list[Record]) -> bool:
-    """Whether some pair is there and none is anything else."""
-    seen = False
+    """Whether some pair is there and none, or few, are anything else."""
+    pairs = places = 0
     for record in records:
         north, east = record.get(latitude, ()), record.get(longitude, ())
         if not any(map(_is_there, (*north, *east))):
             continue
-        if len(north) != 1 or len(east) != 1:
-            return False
-        try:
-            place((north[0], east[0]))
-        except Unconvertible:
-            return False
-        seen = True
-    return seen
+        pairs += 1
+        if len(north) == 1 and len(east) == 1:
+            with suppress(Unconvertible):
+                place((north[0], east[0]))
+                places += 1
+    return places > 0 and (places == pairs or are_most(places, pairs))
 
 
 def _is_there(value: Any) -> bool:
