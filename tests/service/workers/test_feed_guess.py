@@ -1,5 +1,6 @@
 """What a worker answers about a file that somebody wants to feed."""
 
+import json
 import pickle
 import tomllib
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ import pytest
 
 from tests.feeds.test_ready import FORMATS
 from tidings.feeds.errors import FeedError
+from tidings.feeds.mapping.mapping_file import mapping_of
 from tidings.schema import Attribute, Domain, Kind, growth
 from tidings.service.workers.feed_guess import FeedGuess, Sample, guess_feed
 from tidings.store import Grow, Store
@@ -73,3 +75,30 @@ def test_a_ready_mapping_keeps_its_url(store: Store) -> None:
 def test_what_cannot_be_read_is_an_error_of_feeds(store: Store, text: str) -> None:
     with pytest.raises(FeedError):
         guess(store, text=text)
+
+
+def test_enumerations_are_closed_categories_get_a_path_or_a_parent_and_words_are_replaced(store: Store) -> None:
+    rows = "brand,model,ok,cat\n" + "".join(
+        f"{brand},andere,{ok},{brand}/{ok}\n" for brand in ("audi", "vw") for ok in ("ja", "nein") for _ in range(9)
+    )
+    first = guess(store, text=rows)
+    assert [one.flags["open"] for one in first.fields] == [True] * 4
+    answers: dict[int, dict[str, object]] = {
+        0: {"open": False, "grow": True},
+        1: {"kind": "hierarchical", "parent": "brand", "open": True},  # ticked as it was: another kind makes that void
+        2: {"replace": "ja=yes, nein=no", "open": True},
+        3: {"kind": "hierarchical", "path": "/", "open": True},
+    }
+    made = guess(store, answers, rows)
+    assert [one.problem for one in made.fields] == [""] * 4
+    assert json.loads(made.events[0])["event"]["attributes"] == {
+        "brand": "audi", "model": "audi > andere", "ok": "yes", "cat": "audi > ja",
+    }  # fmt: skip
+    read = mapping_of(tomllib.loads(made.mapping), "boats.toml", Path())
+    assert [(one.open, one.grow, one.parent, one.path) for one in read.fields] == [
+        (False, True, "", False), (False, False, "brand", False), (True, False, "", False), (False, False, "", "/"),
+    ]  # fmt: skip
+    assert made.fields[2].said["replace"] == "ja=yes, nein=no"
+    wrong = guess(store, {**answers, 0: {"grow": True, "open": True}, 2: {"replace": "ja"}}, rows)
+    assert "remove `grow`" in wrong.fields[0].problem
+    assert "replace" in wrong.fields[2].problem

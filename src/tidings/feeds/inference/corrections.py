@@ -23,10 +23,15 @@ from tidings.schema import Catalog, Kind
 
 NAME, SKIP = "name", "skip"
 KEYS = (NAME, SKIP, *(key for key in FIELD_KEYS if key not in ("constant", "replace")))
-_FLAGS = ("mandatory", "several", "grow", "strip", "lower", SKIP)
+_FLAGS = ("mandatory", "several", "grow", "open", "strip", "lower", SKIP)
 _LISTS = ("unit", "time_format", "missing")
 _WORDS = {"yes": True, "true": True, "": True, "no": False, "false": False}
-_GROWING = (Kind.ENUMERATED, Kind.HIERARCHICAL)
+_ONLY = {  # keys that another kind makes void, unless they were typed with it
+    "grow": (Kind.ENUMERATED, Kind.HIERARCHICAL),
+    "open": (Kind.ENUMERATED,),
+    "path": (Kind.HIERARCHICAL,),
+    "parent": (Kind.HIERARCHICAL,),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +69,9 @@ def corrected(mapping: Mapping, attribute: str, changes: TypingMapping[str, Any]
         raise WrongMapping(mapping.name, NAME, f"another field is called {name!r}")
     table = {**fields[attribute], **{key: value for key, value in changes.items() if key not in (NAME, SKIP)}}
     table = {key: value for key, value in table.items() if value not in ("", [], None)}
-    if table.get("kind") not in (None, *map(str, _GROWING)) and "grow" not in changes:
-        table.pop("grow", None)
+    for key, kinds in _ONLY.items():
+        if table.get("kind") not in (None, *map(str, kinds)) and not changes.get(key):
+            table.pop(key, None)
     document["fields"] = {
         (name if old == attribute else old): (table if old == attribute else fields[old]) for old in fields
     }

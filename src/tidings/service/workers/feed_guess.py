@@ -21,8 +21,22 @@ if TYPE_CHECKING:
     from tidings.feeds.records.records import Record
 
 SHOWN = 20  # records
-KEYS = ("name", "kind", "unit", "decimal", "time_format", "zone", "split", "missing", "pattern", "on_bad")
-FLAGS = ("mandatory", "several", "grow")
+KEYS = (
+    "name",
+    "kind",
+    "unit",
+    "decimal",
+    "time_format",
+    "zone",
+    "split",
+    "missing",
+    "pattern",
+    "replace",
+    "path",
+    "parent",
+    "on_bad",
+)
+FLAGS = ("mandatory", "several", "grow", "open")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +149,9 @@ def _corrected(
 
     for number, one in enumerate(mapping.fields):
         said, before = answers.get(number, {}), _said(one)
-        changes = {key: value for key, value in said.items() if key in KEYS and value != before[key]}
+        changes: dict[str, Any] = {
+            key: _meant(key, value) for key, value in said.items() if key in KEYS and value != before[key]
+        }
         changes |= {key: value for key, value in said.items() if key in FLAGS and value != getattr(one, key)}
         try:
             if said.get("skip"):
@@ -213,10 +229,23 @@ def _said(one: Field) -> dict[str, str]:
         "split": reading.split,
         "missing": _joined(reading.missing),
         "pattern": reading.pattern,
+        "replace": ", ".join(f"{old}={new}" for old, new in reading.replace),
+        "path": one.path if isinstance(one.path, str) else "true" if one.path else "",
+        "parent": one.parent,
         "on_bad": reading.on_bad,
     }
     assert tuple(texts) == KEYS
     return texts
+
+
+def _meant(key: str, text: str) -> Any:
+    """`true` for the names of a list; `ja=yes, nein=no` as a table. What is neither is told where mappings are read."""
+    if key == "path" and text == "true":
+        return True
+    if key == "replace" and text:
+        pairs = [pair.partition("=") for pair in text.split(",") if pair.strip()]
+        return {old.strip(): new.strip() for old, sign, new in pairs if sign} if all(p[1] for p in pairs) else text
+    return text
 
 
 def _joined(texts: tuple[str, ...]) -> str:
