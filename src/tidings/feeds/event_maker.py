@@ -59,7 +59,8 @@ class EventMaker:
             converter = Converter(one.reading, kind)
             plain = one.reading.constant is None and not (one.longitude or one.path or one.parent)
             known = converter.known if plain and kind is not Kind.PLACE else None
-            self._readers.append((one.reading.path, one.attribute, known, one, converter, refuses))
+            quick = converter.quick if plain else None
+            self._readers.append((one.reading.path, one.attribute, quick, known, one, converter, refuses))
         types = mapping.event_types
         self._types = types[0] if len(types) == 1 else list(types)
         self._source = mapping.source or mapping.name
@@ -77,8 +78,12 @@ class EventMaker:
             raw["contact"] = self.mapping.contact
         raw[EVENT_TYPE] = self._types
         attributes: dict[str, Any] = {}
-        for path, name, known, one, converter, refuses in self._readers:
+        for path, name, quick, known, one, converter, refuses in self._readers:
             found = record.get(path, ())
+            if quick is not None and len(found) == 1 and type(found[0]) is str:
+                if (value := quick(found[0])) is not None:  # the usual case of the usual case
+                    attributes[name] = value
+                    continue
             if known is not None and len(found) == 1 and (type(found[0]) is str or type(found[0]) is int):
                 values, wrong = known.get(found[0]) or converter.single(found[0])
                 if not wrong and len(values) < 2:  # the usual case: nothing more to do

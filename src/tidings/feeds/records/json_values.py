@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
+
 from tidings.feeds.errors import NoRecords, UnreadableFeed
 from tidings.feeds.mapping.mapping import Layout
 from tidings.feeds.records.json_path import JsonPath
@@ -14,6 +16,7 @@ from tidings.feeds.sources.lines import lines
 from tidings.schema.values import is_text
 
 CHANGED = "if the source has changed, correct the mapping"
+_decode = msgspec.json.Decoder().decode
 _MOST_SHOWN = 10_000  # characters of a damaged line
 
 
@@ -63,7 +66,7 @@ def json_document(content: Content, layout: Layout) -> Any:
     """What it holds, JsonLines where that is several values. Raises UnreadableFeed."""
     text = decoded(content, layout)
     try:
-        return json.loads(text)
+        return _parsed(text)
     except (ValueError, RecursionError) as problem:
         made = JsonLines()
         wrong = 0
@@ -75,6 +78,14 @@ def json_document(content: Content, layout: Layout) -> Any:
         if len(made) > 1 and 2 * wrong <= len(made):
             return made
         raise UnreadableFeed(content.place, _why(problem, made)) from None
+
+
+def _parsed(text: str) -> Any:
+    """In a fifth of the time that `json` takes; that takes what else is usual, such as NaN, and says what is wrong."""
+    try:
+        return _decode(text)
+    except (msgspec.MsgspecError, RecursionError, UnicodeEncodeError):
+        return json.loads(text)
 
 
 def _why(problem: Exception, lines: JsonLines) -> str:
@@ -110,7 +121,7 @@ def _value(line: str) -> Any:
     if not is_text(line):
         return Damaged(line, "some of its bytes are not text in the encoding of the file; `encoding` names another")
     try:
-        return json.loads(line)
+        return _parsed(line)
     except RecursionError:
         return Damaged(line, "not valid JSON: nested too deeply")
     except ValueError as problem:
