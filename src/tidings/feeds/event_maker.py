@@ -80,10 +80,14 @@ class EventMaker:
         attributes: dict[str, Any] = {}
         for path, name, quick, known, one, converter, refuses in self._readers:
             found = record.get(path, ())
-            if quick is not None and len(found) == 1 and type(found[0]) is str:
-                if (value := quick(found[0])) is not None:  # the usual case of the usual case
-                    attributes[name] = value
-                    continue
+            if (
+                quick is not None
+                and len(found) == 1
+                and type(found[0]) is str
+                and (value := quick(found[0])) is not None  # the usual case of the usual case
+            ):
+                attributes[name] = value
+                continue
             if known is not None and len(found) == 1 and (type(found[0]) is str or type(found[0]) is int):
                 values, wrong = known.get(found[0]) or converter.single(found[0])
                 if not wrong and len(values) < 2:  # the usual case: nothing more to do
