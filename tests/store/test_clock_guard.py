@@ -11,7 +11,7 @@ from tests.store.samples import START, SteadyClock, positions, publish, with_sch
 from tests.store.test_notifications import table
 from tidings.notifying.outbox.outbox import Outbox
 from tidings.schema import Instant
-from tidings.store import ClockJumped, Edit, Retention, RetentionDays, Store, Subscribe, import_journal
+from tidings.store import SCOPES, Account, ClockJumped, Edit, Retention, RetentionDays, Store, Subscribe, import_journal
 from tidings.store import export_journal as export
 from tidings.store.clock.clock import OFFSET_FILE, now
 
@@ -185,6 +185,23 @@ def test_a_new_host_refuses_while_another_sees_a_jump(
         assert positions(other.append([publish("e3")])) == [9]
     assert [entry.accepted for entry in store.entries(6)] == [later(190), later(190), later(370)]
     assert [one.id for one in store.subscriptions()] == ["s"], "it has 10 days left"
+
+
+def test_operators_are_told_once_for_each_jump(store: Store, clock: SteadyClock) -> None:
+    for name, scopes in (("olga", SCOPES), ("ann", frozenset({"subscribe"}))):
+        store.add_account(Account(name, "", scopes, later(0)))
+    with_schema(store)
+    for number in (1, 2):
+        clock.jump(DAY)
+        for _ in range(2):
+            store.clock.look()
+            store.take_pipeline_lease("one", 15)
+        assert [one.text[:48] for one in store.notices_of("olga")] == [
+            "The clock jumped forward by 1 day, 0:00:00: it s"
+        ] * number
+        clock.jump(-DAY)
+        store.clock.look()
+    assert store.notices_of("ann") == []
 
 
 def test_a_new_host_that_has_only_read_refuses_too(url: str, store: Store, clock: SteadyClock) -> None:

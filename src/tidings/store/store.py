@@ -32,6 +32,7 @@ from tidings.store.moves.offers import forget_departure
 from tidings.store.network.advertisements import Admitted, Outdated
 from tidings.store.network.network_store import NetworkStore
 from tidings.store.notifications.notification_store import NotificationStore
+from tidings.store.notifications.told import tell_of_jump
 from tidings.store.removal.removal_store import RemovalStore
 from tidings.vault import Vault
 
@@ -53,6 +54,7 @@ class Store(JournalStore, NotificationStore, OutboxStore, RemovalStore, AccountS
     def __init__(self, database: Database, clock: ClockGuard, id: str) -> None:
         super().__init__(database)
         self.clock = clock
+        clock.on_jump = tell_of_jump
         self._admitted = Admitted()
         self.id = id
 

@@ -15,6 +15,7 @@ confirms the new time.
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any
@@ -88,6 +89,7 @@ class ClockGuard:
         self._anchor: Anchor | None = None  # None: nothing was ever accepted, and any time will do
         self._seen: Anchor | None = None  # what the server's clock said at the last look
         self._looked = 0.0
+        self.on_jump: Callable[[Connection, ClockReading], None] | None = None  # in a transaction, once for each jump
 
     def begin(self, connection: Connection) -> None:
         """The first look, when a store is opened."""
@@ -197,6 +199,8 @@ class ClockGuard:
         assert anchor is not None
         mine = clock_anchors.c.boot == anchor.steady.boot
         connection.execute(update(clock_anchors).where(mine).values(jump=reading.jump))
+        if reading.jump and self.on_jump is not None:
+            self.on_jump(connection, reading)
         self._anchor = replace(anchor, jump=reading.jump)
 
     def _keep(self, connection: Connection, anchor: Anchor) -> None:

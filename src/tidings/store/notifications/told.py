@@ -5,7 +5,8 @@ from __future__ import annotations
 from sqlalchemy import Connection, select, update
 
 from tidings.schema import Instant
-from tidings.store.tables import notices, outbox
+from tidings.store.clock.clock_guard import ClockReading
+from tidings.store.tables import accounts, notices, outbox
 
 
 def tell(connection: Connection, owner: str, subscription: str, text: str, now: Instant) -> None:
@@ -14,3 +15,11 @@ def tell(connection: Connection, owner: str, subscription: str, text: str, now: 
     connection.execute(update(outbox).values(notice=number))
     row = {"number": number, "owner": owner, "subscription": subscription, "text": text}
     connection.execute(notices.insert().values(row | {"stored": int(now), "seen": 0}))
+
+
+def tell_of_jump(connection: Connection, reading: ClockReading) -> None:
+    """All operators, in the transaction in which a host says that it sees one."""
+    operating = accounts.c.scopes.contains('"operate"', autoescape=True), accounts.c.state == "active"
+    for name in list(connection.execute(select(accounts.c.username).where(*operating)).scalars()):
+        text = str(reading.problem)
+        tell(connection, name, "", f"{text[:1].upper()}{text[1:]}.", reading.now)
