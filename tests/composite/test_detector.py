@@ -20,13 +20,13 @@ from tidings.composite.stored import (
     dump_entry,
     dump_key,
     dump_matches,
-    dump_seconds,
+    dump_spans,
     joined_matches,
     load_due,
     load_entry,
     load_key,
     load_matches,
-    load_seconds,
+    load_spans,
 )
 from tidings.composite.trace import Detection, EventKey
 from tidings.composite.waiting import counts_from_start
@@ -84,7 +84,7 @@ def restored(shard: Shard) -> Shard:
             load_key(dump_key(key)): load_entry(dump_entry(entry))._replace(forget=entry.forget)
             for key, entry in shard.entries.items()
         },
-        {second: load_matches(text) for second, text in load_seconds(dump_seconds(dict(shard.early)))},
+        {second: load_matches(text) for second, text in load_spans(dump_spans(dict(shard.early)))},
         {second: load_due(dump_due(due)) for second, due in shard.due.items()},
         shard.frontier,
         shard.dropped,

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from sqlalchemy import select
 
 from tests.composite.random_composites import Scene, scenes
 from tests.pipeline.composite_batches import answers, run_all
@@ -35,6 +36,7 @@ from tidings.store import (
     Withdraw,
 )
 from tidings.store.notifications.commits import Pace
+from tidings.store.tables import early_matches
 
 
 def with_leaves(node: Any, numbers: Any) -> Any:
@@ -143,6 +145,24 @@ def test_lost_states_are_made_again_and_nothing_is_stored_twice(world: World) ->
     world.tick(START + 6_000_000)
     assert run_all(world.store, 0) == 1
     assert set(before) < set(world.found())
+
+
+def test_what_waits_is_read_again_only_when_its_tenth_of_a_second_has_come(world: World) -> None:
+    world.put(Subscribe("c", composite=A_THEN_B))
+    for tenth in range(10):
+        world.publish(event(5 + tenth / 10 + 0.05, 0, f"e{tenth}"))
+    first = world.publish(event(6.3, 0))
+    run_all(world.store, 1_000_000)
+    world.publish(event(6.32, 0))
+    run_all(world.store, 1_000_000)
+    with world.store.database.reading() as connection:
+        kept = connection.execute(select(early_matches.c.second, early_matches.c.position)).all()
+    begun = START // 100_000
+    assert {second - begun for second, position in kept if position > first} == {53, 63}
+    assert {second - begun for second, position in kept if position == first} == {54, 55, 56, 57, 58, 59, 63}
+    world.publish(event(7, 1, "last"))
+    world.tick(START + 9_000_000)
+    assert run_all(world.store, 1_000_000) == 12
 
 
 def test_a_worker_that_goes_on_knows_what_had_ended_before_composites_began_again(world: World) -> None:

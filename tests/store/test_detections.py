@@ -75,14 +75,14 @@ def test_states_are_kept_by_key_until_their_span_ends(posted: Store) -> None:
     assert [one.key for one in posted.states_of(keys)] == [keys[2]]
 
 
-def test_early_matches_wait_for_their_second(posted: Store) -> None:
+def test_early_matches_wait_for_their_tenth_of_a_second(posted: Store) -> None:
     committed(posted, early=[Early(1, 10, "a"), Early(1, 12, "c"), Early(2, 10, "b")])
     upto = posted.tail()
     assert list(posted.early_bodies(1, 11, upto)) == ["a"]
     assert list(posted.early_bodies(1, 11, upto - 1)) == []
     assert posted.early_size(1, 12, upto) == 2
     posted.append([Tick()])
-    committed(posted, frontier=11_500_000, early=[Early(1, 11, "later"), Early(1, 12, "d")])
+    committed(posted, frontier=1_150_000, early=[Early(1, 11, "later"), Early(1, 12, "d")])
     upto = posted.tail()
     assert list(posted.early_bodies(1, 12, upto)) == ["later", "c", "d"]
     assert list(posted.early_bodies(2, 12, upto)) == []

@@ -48,7 +48,7 @@ class Look(NamedTuple):
 
     done: int
     at: float
-    used: float
+    used: dict[str, float]
 
 
 def _run(session: SparkSession, composites: int, events: int, often: bool) -> None:
@@ -71,14 +71,18 @@ def _run(session: SparkSession, composites: int, events: int, often: bool) -> No
         own, workers = memory_of(os.getpid())
         begin = steady([one.done for one in looks], store.tail() - events, store.tail())
         first, last = looks[begin], looks[-1]
-        done, seconds, used = last.done - first.done, last.at - first.at, last.used - first.used
+        done, seconds = last.done - first.done, last.at - first.at
+        each = {kind: (last.used[kind] - first.used[kind]) / done for kind in last.used}
+        before = {kind: first.used[kind] - looks[0].used[kind] for kind in last.used}
         batches = len(looks) - 1 - begin
         print(
             f"{composites:,} composites: {done:,} events in {seconds:.1f} s, {done / seconds:,.0f} events/s; "
-            f"{store.last_cursor():,} detections; {1e6 * used / done:.0f} µs of processor time each, at most "
-            f"{2 * done / used:,.0f} events/s of two processors; {batches} batches of about {done // batches:,}; "
-            f"before them {first.at - looks[0].at:.0f} s, {first.used - looks[0].used:.0f} of processor time; memory "
-            f"of the driver and Java {own / 1e6:,.0f} MB, of the workers {workers / 1e6:,.0f} MB",
+            f"{store.last_cursor():,} detections; {1e6 * sum(each.values()):.0f} µs of processor time each "
+            f"({', '.join(f'{kind} {1e6 * one:.0f}' for kind, one in each.items())}), at most "
+            f"{2 / sum(each.values()):,.0f} events/s of two processors; {batches} batches of about {done // batches:,}; "
+            f"before them {first.at - looks[0].at:.0f} s with "
+            f"{', '.join(f'{one:.0f} s of {kind}' for kind, one in before.items())}; memory of the driver and Java "
+            f"{own / 1e6:,.0f} MB, of the workers {workers / 1e6:,.0f} MB",
             flush=True,
         )
 
@@ -93,19 +97,24 @@ def steady(done: Sequence[int], before: int, tail: int) -> int:
     return max(0, len(done) - 2)
 
 
-def tree_seconds() -> float:
-    """The processor time of this process and of those that it started, and they; on Linux."""
+def tree_seconds() -> dict[str, float]:
+    """The processor time of this process, of Java and of the workers, which they started; on Linux."""
     parents: dict[int, int] = {}
     seconds: dict[int, float] = {}
+    java: set[int] = set()
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # it has ended
-            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+            name, _, told = (folder / "stat").read_text().rpartition(")")
+            fields = told.split()
+            java |= {int(folder.name)} if name.endswith("(java") else set()
             parents[int(folder.name)] = int(fields[1])
             seconds[int(folder.name)] = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
     family = {os.getpid()}
     while below := {one for one, parent in parents.items() if parent in family} - family:
         family |= below
-    return sum(seconds.get(one, 0.0) for one in family)
+    own = {os.getpid()} & seconds.keys()
+    kinds = {"driver": own, "Java": family & java, "workers": family - java - own}
+    return {kind: sum(seconds.get(one, 0.0) for one in some) for kind, some in kinds.items()}
 
 
 if __name__ == "__main__":

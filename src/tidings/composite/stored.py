@@ -14,7 +14,7 @@ from tidings.errors import Explained, TidingsError
 VERSION = 1
 _encode = msgspec.json.Encoder().encode
 _loaded = msgspec.json.Decoder().decode
-_loaded_seconds = msgspec.json.Decoder(list[tuple[int, msgspec.Raw]]).decode
+_loaded_spans = msgspec.json.Decoder(list[tuple[int, msgspec.Raw]]).decode
 
 
 class _Match(msgspec.Struct, array_like=True):
@@ -77,14 +77,14 @@ def load_matches(text: str) -> list[Match]:
     ]
 
 
-def dump_seconds(matches: dict[int, list[Match]]) -> str:
-    """Matches by the second of their events, so that those of a second can be passed on unread."""
-    return _dumped([(second, msgspec.Raw(dump_matches(some).encode())) for second, some in matches.items()])
+def dump_spans(matches: dict[int, list[Match]]) -> str:
+    """Matches by the span of their events, so that those of a span can be passed on unread."""
+    return _dumped([(span, msgspec.Raw(dump_matches(some).encode())) for span, some in matches.items()])
 
 
-def load_seconds(text: str) -> list[tuple[int, str]]:
-    """The seconds, each with its matches as `load_matches` reads them."""
-    return [(second, bytes(matches).decode()) for second, matches in _loaded_seconds(text)]
+def load_spans(text: str) -> list[tuple[int, str]]:
+    """The spans, each with its matches as `load_matches` reads them."""
+    return [(span, bytes(matches).decode()) for span, matches in _loaded_spans(text)]
 
 
 def joined_matches(texts: list[str]) -> str:

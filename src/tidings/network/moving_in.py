@@ -22,7 +22,7 @@ from tidings.store.moves.moving_in import Candidate
 from tidings.store.notifications.composite_batch import Early
 from tidings.store.notifications.waiting import State
 
-_AT_ONCE = 0  # the second of matches that wait: with the next batch, whatever their time
+_AT_ONCE = 0  # the span of matches that wait: with the next batch, whatever their time
 
 
 def check(data: object, catalog: Catalog) -> None:

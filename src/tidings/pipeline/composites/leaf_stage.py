@@ -18,8 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from tidings.composite.detector import Key, Match
-from tidings.composite.stored import dump_seconds, key_bytes
-from tidings.composite.trace import SECOND
+from tidings.composite.stored import dump_spans, key_bytes
 from tidings.events import EventBatch
 from tidings.matching.algorithm import Matches
 from tidings.pipeline.composites.known import KnownComposites, known_composites
@@ -32,7 +31,7 @@ from tidings.pipeline.stream.stretch import Stretch
 from tidings.store import Store
 from tidings.store.journal.stored_events import EventPage
 from tidings.store.notifications.progress import COMPOSITES
-from tidings.store.notifications.waiting import SHARDS
+from tidings.store.notifications.waiting import EARLY, SHARDS
 
 _LIMITS = Limits(staged=50_000)  # matches of composites, each of which may become a state
 LEAF_ROW = "shard int, first long, last long, done long, events long, seconds double, matches string, late binary"
@@ -87,7 +86,7 @@ class StretchMatches:
         self.first, self.last = first, last
         self.events = self._matches = 0
         self.late: list[tuple[int, int]] = []
-        self.by_shard: list[dict[int, list[Match]]] = [{} for _ in range(SHARDS)]  # by the second of their events
+        self.by_shard: list[dict[int, list[Match]]] = [{} for _ in range(SHARDS)]  # by the span of their events
         self._known, self._lateness, self._limits = known, lateness, limits
         self._parts, self._begun = MatchParts(limits), time.monotonic()
         place = store.place(COMPOSITES)
@@ -103,7 +102,7 @@ class StretchMatches:
     def rows(self) -> list[dict[str, Any]]:
         about: dict[str, Any] = {"first": self.first, "last": self.last, "done": self.done, "seconds": self.seconds}
         rows = [
-            about | {"shard": shard, "events": 0, "matches": dump_seconds(found) if found else None, "late": None}
+            about | {"shard": shard, "events": 0, "matches": dump_spans(found) if found else None, "late": None}
             for shard, found in enumerate(self.by_shard)
         ]
         rows[0] |= {"events": self.events, "late": msgspec.msgpack.encode(self.late)}
@@ -138,9 +137,9 @@ class StretchMatches:
             if late_by > 0:
                 self.late.append((position, late_by))
                 continue
-            second = happened // SECOND
+            span = happened // EARLY
             for match in self._known.matches(position, happened, source, id, bound, leaves):
-                self.by_shard[shard_of(match.key)].setdefault(second, []).append(match)
+                self.by_shard[shard_of(match.key)].setdefault(span, []).append(match)
                 self._matches += 1
             if self._matches >= self._limits.staged:
                 self.events += int(np.searchsorted(all_positions, position, "right"))

@@ -18,7 +18,7 @@ import msgspec
 import pyarrow as pa
 
 from tidings.composite.detector import Detector, Found, Key, Match, Shard
-from tidings.composite.references import bound
+from tidings.composite.references import bound, time_of
 from tidings.composite.stored import (
     dump_entry,
     dump_key,
@@ -28,7 +28,7 @@ from tidings.composite.stored import (
     load_entry,
     load_key,
     load_matches,
-    load_seconds,
+    load_spans,
 )
 from tidings.composite.trace import MOST_WAITING, NOT_EXPIRED, SECOND, awaited_part
 from tidings.language.composites.parser import parse
@@ -43,13 +43,13 @@ from tidings.store.journal.entries import Constituent
 from tidings.store.notifications.composite_batch import Changes, Detected, Early
 from tidings.store.notifications.known_places import KnownPlaces
 from tidings.store.notifications.progress import COMPOSITES
-from tidings.store.notifications.waiting import SHARDS, State
+from tidings.store.notifications.waiting import EARLY, SHARDS, State
 
 _NEVER = -(2**62)  # before all times
 _GROUP = 32 << 20  # characters of the matches whose keys are taken together
 SHARD_ROW = "shard int, body binary"
 _SHARD = pa.schema([("shard", pa.int32()), ("body", pa.binary())])
-Texts = dict[int, list[str]]  # matches by the second of their events
+Texts = dict[int, list[str]]  # matches by the span of their events
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +93,8 @@ def answer(
         known.learn(rows[-1]["last"])
         with uncollected():
             texts: Texts = {}
-            for second, text in chain.from_iterable(load_seconds(row["matches"]) for row in usable if row["matches"]):
-                texts.setdefault(second, []).append(text)
+            for span, text in chain.from_iterable(load_spans(row["matches"]) for row in usable if row["matches"]):
+                texts.setdefault(span, []).append(text)
             first = max(rows[0]["first"], committed + 1)
             times = times or Times(store, known, lateness, first, done.reached, most_waiting)
             times.advance(done, texts, writer)
@@ -138,18 +138,18 @@ class Times:
         return found
 
     def advance(self, done: ShardDone, texts: Texts, writer: ShardWriter) -> None:
-        """Takes the matches of a shard, by the second of their events. Those that must wait are passed on unread."""
+        """Takes the matches of a shard, by the span of their events. Those that must wait are passed on unread."""
         done.frontier = self.frontier
-        passed = _NEVER if self.frontier is None else self.frontier // SECOND
-        ready = [text for second, some in texts.items() if second <= passed for text in some]
-        later = {second: some for second, some in texts.items() if second > passed}
+        passed = _NEVER if self.frontier is None else self.frontier // EARLY
+        ready = [text for span, some in texts.items() if span <= passed for text in some]
+        later = {span: some for span, some in texts.items() if span > passed}
         size = sum(map(len, ready))
         if self.frontier is not None:
             size += self._store.early_size(done.shard, passed, self._last)
         groups = size // _GROUP + 1
         for group in range(groups):
             self._advance(done, ready, later, _Group(group, groups), writer)
-        early = [Early(done.shard, second, joined_matches(some)) for second, some in later.items()]
+        early = [Early(done.shard, span, joined_matches(some)) for span, some in later.items()]
         writer.change(Changes([], [], [], early))
         writer.close(done, lambda: self._places)
         done.closed = [int(id) for id in self._ends]
@@ -171,9 +171,11 @@ class Times:
                 self._write(found, writer)
         del matches
         writer.change(self._changes(done.shard, shard, loaded, missing))
-        for second, some in shard.early.items():
-            if some:
-                later.setdefault(second, []).append(dump_matches(some))
+        waiting: dict[int, list[Match]] = {}
+        for match in chain.from_iterable(shard.early.values()):
+            waiting.setdefault(time_of(match.event) // EARLY, []).append(match)
+        for span, some in waiting.items():
+            later.setdefault(span, []).append(dump_matches(some))
         done.dropped += [self._crowded(id, count) for id, count in shard.dropped.items()]
 
     def _changes(self, number: int, shard: Shard, loaded: dict[Key, str], missing: dict[Key, str]) -> Changes:
@@ -198,7 +200,7 @@ class Times:
 
     def _early(self, shard: int) -> Iterable[str]:
         """The matches that waited for this time."""
-        return () if self.frontier is None else self._store.early_bodies(shard, self.frontier // SECOND, self._last)
+        return () if self.frontier is None else self._store.early_bodies(shard, self.frontier // EARLY, self._last)
 
     def _counts(self, key: Key) -> bool:
         """Not of a composite that has ended since, nor of one that began, or moved in, after these positions."""

@@ -289,9 +289,7 @@ class _Arriving:
         assert self._offer.waiting is not None
         states, early = self._offer.waiting(start, new)
         self._dialect.insert(self._connection, composite_states, [tuple(one) for one in states])
-        self._dialect.insert(
-            self._connection, early_matches, [(one.shard, one.second, start, one.body) for one in early]
-        )
+        self._dialect.insert(self._connection, early_matches, [(one.shard, one.span, start, one.body) for one in early])
 
 
 def _name(position: int, detection: str) -> int | str:

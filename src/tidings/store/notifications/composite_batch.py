@@ -49,8 +49,10 @@ class Detected(NamedTuple):
 
 
 class Early(NamedTuple):
+    """`span`: in which of the spans of `EARLY` microseconds the events happened."""
+
     shard: int
-    second: int
+    span: int
     body: str
 
 
@@ -68,7 +70,7 @@ class Changes:
 @dataclass(frozen=True, slots=True)
 class CompositeBatch:
     """What the composites' query made of the positions [first, last]. `changes` are read once, while it is stored; they
-    replace all early matches up to the second of the frontier. `closed` are the spans that ended, `late` pairs of a
+    replace all early matches up to the span of the frontier. `closed` are the spans that ended, `late` pairs of a
     position and by how much it was late, `crowded` the composites for which there was no room. `lateness`, in
     microseconds, says where a detection is known."""
 

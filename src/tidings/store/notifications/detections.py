@@ -29,7 +29,7 @@ from tidings.store.notifications.crowded import count_crowded
 from tidings.store.notifications.progress import COMPOSITES, Place, last_cursor, move, place_of
 from tidings.store.notifications.quota_counts import Counting
 from tidings.store.notifications.row_order import count_upto
-from tidings.store.notifications.waiting import SHARDS
+from tidings.store.notifications.waiting import EARLY, SHARDS
 from tidings.store.tables import (
     DETECTED,
     about,
@@ -147,7 +147,7 @@ def _keep(connection: Connection, dialect: Dialect, batch: CompositeBatch, now: 
     if batch.frontier is not None:
         # By shard, as the key begins; else all that waits would be looked at.
         of_shards = early_matches.c.shard.in_(range(SHARDS))
-        passed = of_shards & (early_matches.c.second <= batch.frontier // 1_000_000)
+        passed = of_shards & (early_matches.c.second <= batch.frontier // EARLY)
         read = early_matches.c.position <= batch.last  # not what moved in since
         connection.execute(delete(early_matches).where(passed, read))
     for changes in batch.changes:
@@ -172,4 +172,4 @@ def _keep_changes(connection: Connection, dialect: Dialect, changes: Changes, la
         connection.execute(_KEEP_STATE, [one._asdict() for one in ordered])
     # Most are new: one statement for many of them takes a third of the time that as many replacements take.
     dialect.insert(connection, composite_states, sorted(changes.added))
-    dialect.insert(connection, early_matches, [(one.shard, one.second, last, one.body) for one in changes.early])
+    dialect.insert(connection, early_matches, [(one.shard, one.span, last, one.body) for one in changes.early])

@@ -132,15 +132,15 @@ class NotificationStore:
         with self.database.reading() as connection:
             return waiting.states_of(connection, self.database.dialect, keys)
 
-    def early_bodies(self, shard: int, second: int, upto: int) -> Iterator[str]:
-        """Matches of events that happened up to the end of a second, of batches up to a position."""
+    def early_bodies(self, shard: int, span: int, upto: int) -> Iterator[str]:
+        """Matches of events that happened up to the end of a span of `waiting.EARLY`, of batches up to a position."""
         with self.database.reading() as connection:
-            yield from waiting.early_bodies(connection, self.database.dialect, shard, second, upto)
+            yield from waiting.early_bodies(connection, self.database.dialect, shard, span, upto)
 
-    def early_size(self, shard: int, second: int, upto: int) -> int:
+    def early_size(self, shard: int, span: int, upto: int) -> int:
         """How many characters `early_bodies` gives."""
         with self.database.reading() as connection:
-            return waiting.early_size(connection, self.database.dialect, shard, second, upto)
+            return waiting.early_size(connection, self.database.dialect, shard, span, upto)
 
     def known_places(self, first: int, last: int) -> KnownPlaces:
         """Where what becomes known within these positions is known."""

@@ -29,6 +29,7 @@ _OPENED = f"SELECT {_COLUMNS} FROM {_SPANS} WHERE s.composite AND s.start > ? AN
 _CLOSED = "SELECT start, stop FROM spans WHERE composite AND stop IS NOT NULL AND stop > ? AND stop <= ? ORDER BY stop"
 _DUE_AT_ALL = "SELECT due FROM composite_states WHERE shard = ? AND due < ? AND due IS NOT NULL LIMIT 1"
 _SECOND = 1_000_000  # microseconds
+EARLY = 100_000  # microseconds: matches that wait for their time are kept together by such spans
 SHARDS = 16  # into which the keys of composites fall; stored states and matches know theirs
 
 
@@ -71,15 +72,15 @@ def states_of(connection: Connection, dialect: Dialect, keys: Iterable[str]) -> 
     return [State(*row) for row in dialect.find(connection, composite_states.c.key, sorted(keys))]
 
 
-def early_bodies(connection: Connection, dialect: Dialect, shard: int, second: int, upto: int) -> Iterator[str]:
+def early_bodies(connection: Connection, dialect: Dialect, shard: int, span: int, upto: int) -> Iterator[str]:
     """One by one, of the batches up to a position."""
-    for rows in dialect.stream(connection, _BODIES, (shard, second, upto), 1):
+    for rows in dialect.stream(connection, _BODIES, (shard, span, upto), 1):
         yield from (body for (body,) in rows)
 
 
-def early_size(connection: Connection, dialect: Dialect, shard: int, second: int, upto: int) -> int:
+def early_size(connection: Connection, dialect: Dialect, shard: int, span: int, upto: int) -> int:
     """How many characters they have together."""
-    return int(dialect.page(connection, _SIZE, (shard, second, upto))[0].size)
+    return int(dialect.page(connection, _SIZE, (shard, span, upto))[0].size)
 
 
 def living_composites(connection: Connection, dialect: Dialect, after: int, upto: int) -> list[CompositeSpan]:

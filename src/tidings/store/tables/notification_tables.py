@@ -113,8 +113,9 @@ partial_index(
 _FORGET = text("forget IS NOT NULL")
 partial_index("composite_states_forget", composite_states.c.forget, where=_FORGET)
 
-# Matches of leaves that are not yet certain to be in order, by the second in which their events happened; `position` is
-# the end of the batch that found them.
+# Matches of leaves that are not yet certain to be in order. `second` is the tenth of a second in which their events
+# happened (once it was the whole second: a lower number, so what was stored then is read with the next batch);
+# `position` is the end of the batch that found them.
 early_matches = Table(
     "early_matches",
     metadata,
