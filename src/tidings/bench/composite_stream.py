@@ -79,8 +79,8 @@ def _run(session: SparkSession, composites: int, events: int, often: bool) -> No
             f"{composites:,} composites: {done:,} events in {seconds:.1f} s, {done / seconds:,.0f} events/s; "
             f"{store.last_cursor():,} detections; {1e6 * sum(each.values()):.0f} µs of processor time each "
             f"({', '.join(f'{kind} {1e6 * one:.0f}' for kind, one in each.items())}), at most "
-            f"{2 / sum(each.values()):,.0f} events/s of two processors; {batches} batches of about {done // batches:,}; "
-            f"before them {first.at - looks[0].at:.0f} s with "
+            f"{2 / sum(each.values()):,.0f} events/s of two; {batches} batches of {done // batches:,}; before "
+            f"them {first.at - looks[0].at:.0f} s with "
             f"{', '.join(f'{one:.0f} s of {kind}' for kind, one in before.items())}; memory of the driver and Java "
             f"{own / 1e6:,.0f} MB, of the workers {workers / 1e6:,.0f} MB",
             flush=True,
