@@ -80,3 +80,5 @@ def test_no_filter_and_no_summary_is_too_long_for_a_message(monkeypatch: pytest.
     assert 100 < sum(map(len, map(str, summary))) <= 500
     selects = FILTERS.selector(summary)
     assert all(selects(content) for content in PAGE.contents[:20])
+    assert FILTERS.fits(summary)
+    assert not FILTERS.fits(many)  # more text than any server sends

@@ -127,6 +127,17 @@ def test_a_request_gets_a_bounded_time(tmp_path: Path, monkeypatch: Any) -> None
         athens.hear("berlin", encode([m.Routed("athens", 9, ask)] * 100))
         assert 1 <= asked <= 4
         assert athens.counts["dropped"] == 100 - asked
+        beat = m.HeartbeatAnswer(Version(athens.server.incarnation, 1), athens.now(), 0)
+        before, answered = asked, athens.server.links["berlin"].answered
+        athens.hear("berlin", encode([m.Routed("athens", 9, ask), beat]))
+        assert asked == before  # as long as that took, only heartbeats count
+        assert athens.server.links["berlin"].answered > answered
+
+        def heard_again() -> bool:
+            athens.hear("berlin", encode([m.Routed("athens", 9, ask)]))
+            return asked > before
+
+        await until(heard_again)
 
     trial(tmp_path, monkeypatch, story)
 

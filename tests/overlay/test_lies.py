@@ -75,6 +75,20 @@ def test_names_that_somebody_makes_up_are_bounded() -> None:
     assert journaled(made, "a") == ["1"]
 
 
+def test_links_that_somebody_makes_up_are_bounded() -> None:
+    made = network(LINE, [], 20)
+    one = server(made, "a")
+    one.limits = replace(one.limits, listed=50)
+    names = [f"x{number}" for number in range(20)]
+    weights = tuple((name, 1.0) for name in names)
+    for number in (1, 2):
+        states = tuple((name, LinkState("made-up", Version(1, number), weights)) for name in names)
+        tell(made, "a", "b", LinkStates(states))
+    assert sum(len(state.weights) for state in one.states.values()) <= 50
+    assert one.states["x0"].version == Version(1, 2)  # one that replaces another needs no more room
+    assert {"b", "c"} <= one.states.keys()
+
+
 def test_an_answer_to_no_heartbeat_does_not_count() -> None:
     made = network(PAIR, [], 20)
     one = server(made, "a")

@@ -15,7 +15,8 @@ def bears(server: Server, filters: EngineFilters, message: m.Message) -> bool:
     """Whether its filters are filters here, once the schema is as new as theirs, and growth can follow what is here."""
     match message:
         case m.Posted(interest) if interest.schema <= server.schema:
-            return filters.fits((*interest.filters, *interest.advertisements))
+            some = [each for each in (interest.filters, interest.advertisements) if len(each) <= server.limits.filters]
+            return all(filters.fits(each) for each in some)  # longer ones count as everything, whatever they say
         case m.Routed(to, _, m.Ask() as ask) if to == server.name and ask.schema <= server.schema:
             return filters.fits(ask.filters)
         case m.Routed(to, _, m.Search() as search) if to == server.name:

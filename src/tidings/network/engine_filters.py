@@ -48,7 +48,10 @@ class EngineFilters(Filters):
         self._reduction = Reduction(catalog, self._bound)
 
     def fits(self, texts: Iterable[object]) -> bool:
-        """Whether all of them are filters under this catalog."""
+        """Whether all of them are filters under this catalog, and no more text than a summary has."""
+        texts = list(texts)
+        if sum(len(str(text)) for text in texts) > _MOST_TEXT:
+            return False
         try:
             for text in texts:
                 self._bound(text)

@@ -45,7 +45,9 @@ _TICK = 0.1  # seconds; interests and trees follow with the next one
 _MOST_AT_ONCE = 200  # changes in one transaction
 _LOOK_AT_ACCOUNTS = 1.0  # seconds: commands on the store tell nobody
 _CLEAN_EVERY = 600.0  # seconds
-_MOST_SECONDS = 0.5  # for one request of a neighbour; the rest is dropped and sent again, and others get their turn
+# For one request of a neighbour. The rest is dropped and sent again; and for as long as it took, only heartbeats of
+# that neighbour count, so that whatever it sends, half of the time is left for others.
+_MOST_SECONDS = 0.5
 _MOST_SEARCHES = 2  # at once; others wait, since each is work for all servers
 _MOST_LOGGED = 100  # messages that failed
 
@@ -68,6 +70,7 @@ class Node:
         self.postmen: dict[str, Postman] = {}
         self.links: dict[str, StoredLink] = {}
         self._answers = Answers()
+        self._paused: dict[str, float] = {}  # until when only heartbeats of a neighbour count
         self._searching = asyncio.Semaphore(_MOST_SEARCHES)
         self.counts: Counter[str] = Counter()
         self.rates = Rates()
@@ -127,16 +130,20 @@ class Node:
         self.rates.count("from", neighbour, len(messages))
         self.follow_changes()
         begun = time.monotonic()
-        for place, message in enumerate(messages):
-            if time.monotonic() - begun > _MOST_SECONDS:
-                self.counts["dropped"] += len(messages) - place
-                break
+        paused = begun < self._paused.get(neighbour, 0.0)
+        for message in messages:
+            late = paused or time.monotonic() - begun > _MOST_SECONDS
+            if late and not isinstance(message, m.Heartbeat | m.HeartbeatAnswer):
+                self.counts["dropped"] += 1
+                continue
             if (problem := not_takeable(self.server, self.filters, message)) is not None:
                 self._refuse(*problem)
             elif bears(self.server, self.filters, message):
                 self._receive(neighbour, message)
             else:
                 self.counts["refused"] += 1
+        if (spent := time.monotonic() - begun) > _MOST_SECONDS:
+            self._paused[neighbour] = begun + 2 * spent
         return len(messages)
 
     def _receive(self, neighbour: str, message: m.Message) -> None:

@@ -120,6 +120,7 @@ def _pass_on(server: Server, names: list[str], giver: str | None) -> None:
 
 def on_states(server: Server, neighbour: str, states: tuple[tuple[str, LinkState], ...]) -> None:
     newer = []
+    room = server.limits.listed - sum(len(state.weights) for state in server.states.values())
     for name, state in states:
         if name == server.name:
             if state.identity != server.identity:
@@ -128,10 +129,12 @@ def on_states(server: Server, neighbour: str, states: tuple[tuple[str, LinkState
             _heard_of_itself(server, state.version)
         elif name not in server.struck_off and state.version.incarnation <= server.latest:
             known = server.states.get(name)
-            if not server.has_room_for(name, server.states):
+            more = len(state.weights) - len(known.weights if known else ())
+            if not server.has_room_for(name, server.states) or more > room:
                 continue
             if known is None or state.version > known.version:
                 server.states[name] = state
+                room -= more
                 newer.append(name)
     if newer:
         _states_changed(server)

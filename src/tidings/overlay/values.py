@@ -129,6 +129,7 @@ class Timing:
 @dataclass(frozen=True, slots=True)
 class Limits:
     servers: int = 2000  # of one network
+    listed: int = 100_000  # links of all servers together, each end by itself
     filters: int = 1000  # in one interest
     batch: int = 1000  # events in one message, or orders
     bytes: int = 2 << 20  # of what is in one message, if that is more than one event or order
