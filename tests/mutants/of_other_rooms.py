@@ -12,6 +12,10 @@ _DETECTOR = (
     "tests/composite/test_published_cases.py",
     "tests/composite/test_waiting.py",
 )
+_SIZES = ("tests/pipeline/test_composite_sizes.py",)
+_COMPOSITE_BATCHES = "tests/pipeline/test_composite_batches.py"
+_WAITING = (f"{_COMPOSITE_BATCHES}::test_what_waits_is_read_again_only_when_its_tenth_of_a_second_has_come",)
+_GOES_ON = (f"{_COMPOSITE_BATCHES}::test_a_worker_that_goes_on_knows_what_had_ended_before_composites_began_again",)
 _KEYS = ("tests/composite/test_keys.py",)
 _SILENCE = ("tests/composite/test_detector.py::test_a_long_silence_is_taken_in_parts",)
 _PATHS = ("tests/documents/index/test_path_index.py",)
@@ -164,6 +168,14 @@ _XEVENT = (
     ("one heartbeat is enough", "rejoining.py", "(chosen.random() + periods.missed - 1) * periods.heartbeat", "chosen.random() * periods.heartbeat", _CRASHES),
 )  # fmt: skip
 
+_BATCHES = (
+    ("learning is slowness", "pipeline/composites/shard_stage.py", "known.learn(max((row[\"last\"] for row in chain.from_iterable(rows.values())), default=0))", "pass", _SIZES),
+    ("the first match is slowness", "pipeline/composites/leaf_stage.py", "self._known.matched, self._begun = True, time.monotonic()", "self._known.matched = True", _SIZES),
+    ("storing takes no time", "pipeline/composites/sink.py", "_storing.get(self.store_url, 0.0)", "0.0", _SIZES),
+    ("what waits is read by the second", "store/notifications/waiting.py", "EARLY = 100_000", "EARLY = 1_000_000", _WAITING),
+    ("what had ended stays forgotten", "pipeline/composites/known.py", " or committed < self._committed:", ":", _GOES_ON),
+)  # fmt: skip
+
 OF_OTHER_ROOMS = (
     *(Mutant(name, f"schema/{file}", old, new, tests) for name, file, old, new, tests in _SCHEMA),
     *(Mutant(name, f"composite/{file}", old, new, tests) for name, file, old, new, tests in _COMPOSITE),
@@ -172,5 +184,6 @@ OF_OTHER_ROOMS = (
     *(Mutant(name, f"overlay/{file}", old, new, tests) for name, file, old, new, tests in _SERVERS),
     *(Mutant(name, f"overlay/{file}", old, new, tests) for name, file, old, new, tests in _MOVED),
     *(Mutant(*one) for one in _NODES),
+    *(Mutant(*one) for one in _BATCHES),
     *(Mutant(name, f"overlay/xevent/{file}", old, new, tests) for name, file, old, new, tests in _XEVENT),
 )
