@@ -100,6 +100,13 @@ def _count(store: Store, size: Size) -> None:
     store.dropped_of(owner(1))
 
 
+def _look_whether_ready(store: Store, size: Size) -> None:
+    store.figures()
+    store.delivery_figures()
+    store.seconds_without_outbox()
+    store.clock.look()
+
+
 def _export(store: Store, size: Size) -> None:
     """The beginning of each list, which is read to its end: in its own order, without sorting it first."""
     with store.database.reading() as connection:
@@ -249,7 +256,7 @@ HOT: dict[str, Operation] = {
     "a channel is set": lambda store, size: store.set_channel(StoredChannel("s1", owner(1), "webhook", {})),
     "retention removes what is old": _remove,
     "the outbox removes old deliveries": _sweep,
-    "/readyz and /metrics": lambda store, size: (store.figures(), store.delivery_figures()),
+    "/readyz and /metrics": _look_whether_ready,
     "the pulse": lambda store, size: figures.growth(store.database),
     "live stream": lambda store, size: store.owned_notifications(size.notifications - _FEW, _FEW),
     "page of a subscription": _look_at_a_subscription,
