@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
 from tidings.events.event import Bindings
 from tidings.language.dialects import trouble_of
@@ -15,16 +15,23 @@ from tidings.language.patterns.tree import PatternWord, words_in
 from tidings.language.similarity import cosine
 from tidings.language.stems import stem
 from tidings.language.tree import (
+    And,
+    AttributeComparison,
+    Between,
     Comparison,
     Contains,
     ContainsPattern,
     ContainsWords,
+    Exists,
     In,
     InDialect,
     Inside,
     Like,
+    LinearComparison,
     Near,
     Not,
+    NowComparison,
+    Or,
     Predicate,
     Similar,
     XPath,
@@ -73,10 +80,16 @@ def marks_of(literal: Literal, event: Bindings, catalog: Catalog) -> tuple[Mark,
             return tuple(_fitted(attribute, pattern_of(form, text), event))
         case In(attribute, values):
             return tuple(_categories(attribute, values, event, catalog))
-        case XPath(attribute, _, path) if path is not None:
-            return tuple(_selected(attribute, path, event))
-        case _:
+        case XPath(attribute, _, path):
+            return () if path is None else tuple(_selected(attribute, path, event))
+        case AttributeComparison() | LinearComparison() | NowComparison() | Between():
             return ()
+        case Near() | Inside() | Exists() | InDialect():
+            return ()
+        case Not() | And() | Or():  # which no literal is
+            return ()
+        case _:
+            assert_never(predicate)
 
 
 def note_of(literal: Literal, event: Bindings, catalog: Catalog) -> str:

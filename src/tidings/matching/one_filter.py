@@ -18,6 +18,8 @@ from tidings.language.predicates import attributes_read
 from tidings.language.relations import GREATER, LESS, SAME
 from tidings.matching.boxes.box import boxes_of
 from tidings.matching.boxes.box_table import (
+    BOX,
+    CIRCLE,
     HALF,
     HAS_ALL,
     HAS_ANY,
@@ -32,7 +34,7 @@ from tidings.matching.boxes.box_table import (
     VERIFY,
     BoxTable,
 )
-from tidings.matching.boxes.event_table import SEVERAL, EventTable
+from tidings.matching.boxes.event_table import EXTREMES, SEVERAL, EventTable
 from tidings.schema.catalog import Catalog
 
 _MOST_BOXES = 64  # each takes some 0.1 ms for 10,000 events
@@ -107,7 +109,7 @@ class OneFilter:
         decided = np.zeros(count, bool)
         if kind in PAIRED:
             relation = events.relations[:, first]
-            several = relation == SEVERAL
+            several = relation >= SEVERAL
             match kind:
                 case _ if kind == RELATED:
                     return relation & start != 0, several
@@ -115,7 +117,7 @@ class OneFilter:
                     return ~several, several
                 case _ if kind in (LINEAR, SHIFTED):
                     return (relation != 0) & self._computed(kind, negated, first, start, events), several
-                case _:  # regions are few events' business: their sides enclose them
+                case _ if kind in (CIRCLE, BOX):  # few events' business: their sides enclose them
                     return np.zeros(count, bool), relation != 0
         if kind in (VERIFY, PATTERN):  # left to others
             return ~decided, ~decided
@@ -126,6 +128,8 @@ class OneFilter:
         if kind == IN_RANGES:
             ranges = zip(pool[::2], pool[1::2], strict=True)
             return np.any([inside(events, first, low, high) for low, high in ranges], axis=0), decided
+        if kind not in (HAS_ANY, HAS_ALL):
+            raise AssertionError(f"residuals of kind {kind} are not decided here")
         has = [inside(events, first, ordinal, ordinal + 1) for ordinal in pool]
         found = np.any(has, axis=0) if kind == HAS_ANY else np.all(has, axis=0)
         return bound & (found != bool(negated)), decided
@@ -135,9 +139,12 @@ class OneFilter:
         left: Any
         right: Any
         if kind == LINEAR:
-            left, right = events.pair_numbers[:, 2 * pair], one * events.pair_numbers[:, 2 * pair + 1] + two
+            left, right = (
+                events.pair_numbers[:, EXTREMES * pair],
+                one * events.pair_numbers[:, EXTREMES * pair + 1] + two,
+            )
         else:
-            left = events.pair_instants[:, 2 * pair] - events.pair_instants[:, 2 * pair + 1]
+            left = events.pair_instants[:, EXTREMES * pair] - events.pair_instants[:, EXTREMES * pair + 1]
             right = np.int64(one) * HALF + np.int64(two)
         bit = np.where(left == right, SAME, np.where(left < right, LESS, GREATER))
         holds: Mask = bit & bits != 0

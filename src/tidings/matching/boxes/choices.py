@@ -16,8 +16,8 @@ import pyarrow as pa
 
 from tidings.events import EventBatch
 from tidings.events.arrays import as_lists, as_stored
-from tidings.matching.boxes.box import Axis
-from tidings.matching.boxes.dimension import Dimension, column_of
+from tidings.matching.boxes.box import Axis, Role
+from tidings.matching.boxes.dimension import Dimension, column_of, degrees_of
 from tidings.matching.ragged import offsets_of, owners
 from tidings.schema.domain import Kind
 
@@ -25,10 +25,14 @@ Integers = npt.NDArray[np.int64]
 Ordinals = npt.NDArray[np.int32]
 Pairs = Sequence[tuple[str, str]]
 
+# The axes on which a side or a list of ranges demands something of the one value that is chosen.
+_OF_ONE_VALUE: tuple[Role, ...] = ("value", "ahead", "backwards", "latitude", "longitude")
+ROLES = len(_OF_ONE_VALUE)
+
 
 class Choices(NamedTuple):
     """Dimensions of the arrays: event (E), row (R: an event with several values), compared attribute (K), pair of them
-    (P), value (V), dimension (D) and dimension of words (W).
+    (P), value (V), dimension (D) and dimension of words (W). A pair may name one attribute twice.
 
     The values of attribute k in row r are `starts[r, k]:stops[r, k]`, ascending. As a member of pair p, on side s,
     value i is the interval [ranks, ends) at `i + shift[p, s]`: a pre-order number with its subtree, else a rank among
@@ -38,10 +42,12 @@ class Choices(NamedTuple):
     row: Ordinals  # E: -1 if every relevant attribute has one value
     attributes: Ordinals  # (P, 2)
     partial: npt.NDArray[np.bool_]  # P: whether the order is a hierarchy's
-    dimension: Ordinals  # K: the dimension of the attribute's ordinals; -1 if none
+    dimension: Ordinals  # (K, ROLES): the dimensions of the attribute's ordinals; -1 if none
     starts: Integers  # (R, K)
     stops: Integers
-    ordinals: Ordinals  # V
+    ordinals: Ordinals  # (V, ROLES)
+    numbers: npt.NDArray[np.float64]  # (V, 2) if a residual computes: a number, or a place's degrees
+    instants: Integers  # the same memory, for times
     shift: Integers  # (P, 2)
     ranks: Integers
     ends: Integers
@@ -54,28 +60,32 @@ class Choices(NamedTuple):
 
 def no_choices(events: int, dimensions: int) -> Choices:
     none = np.zeros(0, np.int64)
-    table, few = np.zeros((0, 0), np.int64), np.zeros(0, np.int32)
+    table, few, by_role = np.zeros((0, 0), np.int64), np.zeros(0, np.int32), np.zeros((0, ROLES), np.int32)
     return Choices(
-        np.full(events, -1, np.int32), np.zeros((0, 2), np.int32), np.zeros(0, np.bool_), few, table, table, few,
-        np.zeros((0, 2), np.int64), none, none, np.full(dimensions, -1, np.int32), table, table, none, few,
+        np.full(events, -1, np.int32), np.zeros((0, 2), np.int32), np.zeros(0, np.bool_), by_role, table, table,
+        by_role, np.zeros((0, 2)), np.zeros((0, 2), np.int64), np.zeros((0, 2), np.int64), none, none,
+        np.full(dimensions, -1, np.int32), table, table, none, few,
     )  # fmt: skip
 
 
 def choices_of(
-    batch: EventBatch, undecided: npt.NDArray[np.bool_], dimensions: tuple[Dimension, ...], pairs: Pairs
-) -> Choices:
-    """The choices of events with several values in an attribute of the pairs."""
+    batch: EventBatch, undecided: npt.NDArray[np.bool_], dimensions: tuple[Dimension, ...], pairs: Pairs,
+    computed: bool = False,
+) -> Choices:  # fmt: skip
+    """The choices of events with several values in an attribute of the pairs; with numbers if residuals compute."""
     if not undecided.any():
         return no_choices(len(batch), len(dimensions))
     row = np.where(undecided, np.cumsum(undecided) - 1, -1).astype(np.int32)
-    made = _Maker(batch.filter(undecided), dimensions, pairs)
+    made = _Maker(batch.filter(undecided), dimensions, pairs, computed)
     return Choices(row, *made.values(), *made.texts())
 
 
 class _Maker:
-    def __init__(self, batch: EventBatch, dimensions: tuple[Dimension, ...], pairs: Pairs) -> None:
-        self.batch, self.dimensions, self.pairs = batch, dimensions, pairs
-        self.names = list(dict.fromkeys(name for pair in pairs for name in pair))
+    def __init__(
+        self, batch: EventBatch, dimensions: tuple[Dimension, ...], pairs: Pairs, computed: bool
+    ) -> None:  # fmt: skip
+        self.batch, self.dimensions, self.pairs, self.computed = batch, dimensions, pairs, computed
+        self.names = names_of(pairs)
         self.place = {dimension.axis: place for place, dimension in enumerate(dimensions)}
 
     def values(self) -> tuple[Any, ...]:
@@ -83,19 +93,18 @@ class _Maker:
         columns = [_flat(self.batch, name) for name in self.names]
         starts = np.zeros((len(self.batch), len(self.names)), np.int64)
         stops = np.zeros_like(starts)
-        dimension = np.full(len(self.names), -1, np.int32)
-        orders, bases, ordinals, used = [], [], [np.zeros(0, np.int32)], 0
+        attributes, dimension = compared(self.dimensions, self.pairs)
+        orders, bases, used = [], [], 0
+        ordinals, numbers = [np.zeros((0, ROLES), np.int32)], [np.zeros((0, 2))]
         for k, (offsets, flat) in enumerate(columns):
             order = _order(offsets, flat)
             starts[:, k], stops[:, k] = offsets[:-1] + used, offsets[1:] + used
             orders.append(order)
             bases.append(used)
-            dimension[k] = self.place.get(Axis(self.names[k], "value"), -1)
-            known = dimension[k] >= 0 and len(flat)
-            of_values = self.dimensions[dimension[k]].ordinals(flat) if known else np.zeros(len(flat), np.int32)
-            ordinals.append(of_values[order])
+            ordinals.append(self._ordinals(dimension[k].tolist(), offsets, flat)[order])
+            if self.computed:
+                numbers.append(self._numbers(self.names[k], flat)[order])
             used += len(flat)
-        attributes = np.array([[self.names.index(name) for name in pair] for pair in self.pairs], np.int32)
         shift = np.zeros((len(self.pairs), 2), np.int64)
         partial = np.zeros(len(self.pairs), np.bool_)
         ranks, ends, ranked = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], 0
@@ -106,10 +115,39 @@ class _Maker:
                 ranks.append(rank[s][orders[k]])
                 ends.append(end[s][orders[k]])
                 ranked += len(orders[k])
+        computed = np.concatenate(numbers)
         return (
-            attributes, partial, dimension, starts, stops, np.concatenate(ordinals), shift, np.concatenate(ranks),
-            np.concatenate(ends),
+            attributes, partial, dimension, starts, stops, np.concatenate(ordinals), computed, computed.view(np.int64),
+            shift, np.concatenate(ranks), np.concatenate(ends),
         )  # fmt: skip
+
+    def _ordinals(self, places: list[int], offsets: Integers, flat: Any) -> Ordinals:
+        """Those of each value on the axes of its attribute."""
+        found = np.zeros((len(flat), ROLES), np.int32)
+        for role, place in enumerate(places):
+            if place >= 0 and len(flat):
+                dimension = self.dimensions[place]
+                ahead = dimension.axis.role == "ahead"
+                found[:, role] = (
+                    dimension.ahead(self.batch, owners(offsets), flat) if ahead else dimension.ordinals(flat)
+                )
+        return found
+
+    def _numbers(self, attribute: str, flat: Any) -> npt.NDArray[np.float64]:
+        """What residuals compute with, for each value."""
+        numbers = np.zeros((len(flat), 2))
+        domain = self.batch.catalog.domain_of(attribute)
+        assert domain is not None
+        match domain.kind:
+            case Kind.NUMERIC:
+                numbers[:, 0] = comparable(flat)
+            case Kind.TIME:
+                numbers.view(np.int64)[:, 0] = comparable(flat)
+            case Kind.PLACE if len(flat):
+                numbers[:] = degrees_of(flat)
+            case _:
+                pass  # nothing is computed with others
+        return numbers
 
     def _ranked(self, attribute: str, sides: list[Any]) -> tuple[bool, list[Integers], list[Integers]]:
         """Whether the order is partial; the values of both sides as intervals [rank, end) of one order."""
@@ -143,6 +181,20 @@ class _Maker:
             words.append(ordinals)
             texts, found = texts + len(flat), found + len(ordinals)
         return words_place, starts, stops, np.concatenate(word_offsets), np.concatenate(words)
+
+
+def names_of(pairs: Pairs) -> list[str]:
+    """The compared attributes, by number."""
+    return list(dict.fromkeys(name for pair in pairs for name in pair))
+
+
+def compared(dimensions: tuple[Dimension, ...], pairs: Pairs) -> tuple[Ordinals, Ordinals]:
+    """The fields `attributes` and `dimension`, which no event changes."""
+    names = names_of(pairs)
+    place = {dimension.axis: place for place, dimension in enumerate(dimensions)}
+    attributes = [[names.index(name) for name in pair] for pair in pairs]
+    dimension = [[place.get(Axis(name, role), -1) for role in _OF_ONE_VALUE] for name in names]
+    return np.array(attributes, np.int32).reshape(-1, 2), np.array(dimension, np.int32).reshape(-1, ROLES)
 
 
 def _flat(batch: EventBatch, attribute: str) -> tuple[Integers, Any]:

@@ -128,17 +128,19 @@ class Dimension:
         return SimilarTexts(self.axis.attribute, self.keys)
 
     def _ahead(self, batch: EventBatch, offsets: Any, flat: Any) -> tuple[npt.NDArray[np.int64] | None, Ordinals]:
-        """The ordinals of the times from now; none where there is no now."""
+        if offsets is None:
+            return None, self.ahead(batch, np.arange(len(batch)), flat)
+        ordinals = self.ahead(batch, owners(offsets), flat)
+        known = batch.now.is_valid().to_numpy(zero_copy_only=False)
+        return offsets_of(np.where(known, np.diff(offsets), 0)), ordinals[ordinals >= 0]
+
+    def ahead(self, batch: EventBatch, rows: npt.NDArray[np.int64], flat: Any) -> Ordinals:
+        """The ordinal of each of the rows' times from now; none where there is no now."""
         now, known = batch.now.fill_null(0).to_numpy(), batch.now.is_valid().to_numpy(zero_copy_only=False)
         times = flat.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
-        if offsets is None:
-            bound = known & flat.is_valid().to_numpy(zero_copy_only=False)
-            ordinals = np.searchsorted(self.keys, times - now, side="right").astype(np.int32)
-            return None, np.where(bound, ordinals, UNBOUND)
-        rows = owners(offsets)
-        kept = known[rows]
-        ordinals = np.searchsorted(self.keys, (times - now[rows])[kept], side="right").astype(np.int32)
-        return offsets_of(np.where(known, np.diff(offsets), 0)), ordinals
+        bound = known[rows] & flat.is_valid().to_numpy(zero_copy_only=False)
+        ordinals = np.searchsorted(self.keys, times - now[rows], side="right").astype(np.int32)
+        return np.where(bound, ordinals, UNBOUND)
 
     def ordinals(self, flat: Any) -> Ordinals:
         """The ordinals of single values."""

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from tidings.events import EventBatch
 from tidings.events.arrays import as_stored
-from tidings.language.relations import GREATER, LESS, SAME, UNRELATED
+from tidings.language.relations import ANY_RELATION, GREATER, LESS, SAME, UNRELATED
 from tidings.matching.boxes.choices import comparable
 from tidings.matching.boxes.dimension import OPEN, UNBOUND, Dimension, Ordinals, column_of, degrees_of, of_events
 from tidings.matching.ragged import owners
@@ -24,14 +24,16 @@ if TYPE_CHECKING:
     from tidings.matching.boxes.batch_words import TextColumn
     from tidings.matching.boxes.text_entries import Entries
 
-SEVERAL = 16  # instead of a relation: an attribute has several values, so there may be several relations
+EXTREMES = 4  # numbers of each pair: the left and the right value, or the least of each and then the greatest
+SEVERAL = 16  # beside the relations: an attribute has several values, so there may be several relations
 
 Integers = npt.NDArray[np.int64]
 
 
 class EventTable(NamedTuple):
     """`least`/`greatest[e, d]`: -1 if event e does not bind dimension d. `relations[e, p]`: the relation between the
-    attributes of pair p, as one bit; 0 if unbound; or SEVERAL."""
+    attributes of pair p, as one bit; 0 if one is unbound; if one has several values, SEVERAL and all relations that are
+    possible (`possible_relations`; before that, any)."""
 
     least: Ordinals
     greatest: Ordinals
@@ -39,9 +41,7 @@ class EventTable(NamedTuple):
     set_stops: Integers
     sets: Ordinals
     relations: npt.NDArray[np.uint8]
-    pair_numbers: npt.NDArray[
-        np.float64
-    ]  # (events, 2 * pairs) if a residual computes with them: the values of each pair
+    pair_numbers: npt.NDArray[np.float64]  # (events, EXTREMES * pairs) if a residual computes with them
     pair_instants: Integers  # the same memory, for times
     positions: Integers
     text_starts: Integers  # (events, dimensions) if a dimension is one of terms, else empty: each event's texts
@@ -97,7 +97,7 @@ class EventTable(NamedTuple):
     @property
     def undecided(self) -> npt.NDArray[np.bool_]:
         """Which events may need a second look."""
-        undecided: npt.NDArray[np.bool_] = (self.relations == SEVERAL).any(axis=1)
+        undecided: npt.NDArray[np.bool_] = np.any(self.relations >= SEVERAL, axis=1)
         return undecided
 
     @property
@@ -174,13 +174,14 @@ def _relation(batch: EventBatch, left: str, right: str) -> npt.NDArray[np.uint8]
         found = np.where(a == b, SAME, np.where(below, LESS, np.where(above, GREATER, UNRELATED)))
     else:
         found = np.where(first == second, SAME, np.where(first < second, LESS, GREATER))
-    found = np.where(bound_first & bound_second, found, 0)
-    return np.where(many_first | many_second, SEVERAL, found).astype(np.uint8)
+    found = np.where(many_first | many_second, SEVERAL | ANY_RELATION, found)
+    return np.where(bound_first & bound_second, found, 0).astype(np.uint8)
 
 
 def _numbers(batch: EventBatch, relations: tuple[tuple[str, str], ...]) -> npt.NDArray[np.float64]:
-    """The values of each pair of numbers or times; of a place, which is paired with itself, its degrees."""
-    numbers = np.zeros((len(batch), 2 * len(relations)))
+    """The values of each pair of numbers or times, of several the first (`possible_relations` writes their extremes);
+    of a place, which is paired with itself, its degrees."""
+    numbers = np.zeros((len(batch), EXTREMES * len(relations)))
     instants = numbers.view(np.int64)
     for place, pair in enumerate(relations):
         domain = batch.catalog.domain_of(pair[0])
@@ -191,11 +192,11 @@ def _numbers(batch: EventBatch, relations: tuple[tuple[str, str], ...]) -> npt.N
             case Kind.NUMERIC | Kind.TIME:
                 for side, column in enumerate(columns):
                     into = numbers if domain.kind is Kind.NUMERIC else instants
-                    into[:, 2 * place + side] = _single(column)[0]
+                    into[:, EXTREMES * place + side] = _single(column)[0]
             case Kind.PLACE:
                 texts = _single(columns[0])[0]
                 if texts.dtype == object:  # else no event has a value
-                    numbers[:, 2 * place : 2 * place + 2] = degrees_of(pa.array(texts, pa.string()))
+                    numbers[:, EXTREMES * place : EXTREMES * place + 2] = degrees_of(pa.array(texts, pa.string()))
     return numbers
 
 

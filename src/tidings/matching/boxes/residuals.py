@@ -13,7 +13,6 @@ import numpy as np
 from tidings.kernels.compiled import inlined, kernel
 from tidings.language.relations import GREATER, LESS, SAME
 from tidings.matching.boxes.box_table import (
-    CIRCLE,
     HALF,
     HAS_ALL,
     HAS_ANY,
@@ -26,16 +25,14 @@ from tidings.matching.boxes.box_table import (
     UNBOUND_AXIS,
     VERIFY,
 )
-from tidings.matching.boxes.event_table import SEVERAL
+from tidings.matching.boxes.chosen_values import IMPOSSIBLE, by_extremes, in_region
+from tidings.matching.boxes.event_table import EXTREMES, SEVERAL
 from tidings.matching.boxes.pattern_kernel import some_text_fits
 from tidings.matching.boxes.second_look import second_look
-from tidings.schema.region import distance, is_inside
 
 # A verdict is NO, or YES with pending work: ASK for a second look at the event's values (`second_look`), CHECK for a
 # predicate that only Python can check.
 NO, YES, ASK, CHECK = 0, 1, 2, 4
-
-compiled_distance, compiled_is_inside = kernel(distance), kernel(is_inside)
 
 
 @inlined
@@ -88,9 +85,9 @@ def holds(
     """
     kind, d, start, stop = residuals[r, 0], residuals[r, 2], residuals[r, 3], residuals[r, 4]
     if kind == RELATED:
-        if relations[e, d] == SEVERAL:
-            return ASK
-        return YES if relations[e, d] & start else NO
+        if not relations[e, d] & start:
+            return NO
+        return ASK if relations[e, d] & SEVERAL else YES
     if kind == VERIFY:
         return CHECK
     if kind == PATTERN:
@@ -101,8 +98,11 @@ def holds(
         shape = residuals[r, 1]
         return YES if some_text_fits(e, d, shape >> 1, start, pool, patterns) != (shape & 1 == 1) else NO
     if kind >= LINEAR:
-        if relations[e, d] == SEVERAL:
-            return CHECK
+        if relations[e, d] & SEVERAL:
+            if kind > SHIFTED:
+                return ASK
+            possible = by_extremes(kind, e, d, residuals[r, 1], start, constants, numbers, instants)
+            return NO if possible == IMPOSSIBLE else ASK
         if kind == SINGLE:
             return YES
         if relations[e, d] == 0:
@@ -139,21 +139,15 @@ def computed(
 ) -> Any:  # fmt: skip
     """Whether the values of a pair satisfy a residual with constants; for regions, `bits` is 1 if negated."""
     if kind == LINEAR:
-        left = numbers[e, 2 * pair]
-        right = constants[row, 0] * numbers[e, 2 * pair + 1] + constants[row, 1]
+        left = numbers[e, EXTREMES * pair]
+        right = constants[row, 0] * numbers[e, EXTREMES * pair + 1] + constants[row, 1]
         return bits & (SAME if left == right else LESS if left < right else GREATER) != 0
     if kind == SHIFTED:
-        ahead = instants[e, 2 * pair] - instants[e, 2 * pair + 1]
+        ahead = instants[e, EXTREMES * pair] - instants[e, EXTREMES * pair + 1]
         span = np.int64(constants[row, 0]) * HALF + np.int64(constants[row, 1])
         return bits & (SAME if ahead == span else LESS if ahead < span else GREATER) != 0
-    latitude, longitude = numbers[e, 2 * pair], numbers[e, 2 * pair + 1]
-    if kind == CIRCLE:
-        near = compiled_distance(constants[row, 0], constants[row, 1], latitude, longitude) <= constants[row, 2]
-        return near != (bits == 1)
-    within = compiled_is_inside(
-        latitude, longitude, constants[row, 0], constants[row, 1], constants[row, 2], constants[row, 3]
-    )
-    return within != (bits == 1)
+    latitude, longitude = numbers[e, EXTREMES * pair], numbers[e, EXTREMES * pair + 1]
+    return in_region(kind, bits == 1, row, constants, latitude, longitude)
 
 
 @inlined
@@ -203,8 +197,8 @@ def settle(
             )  # fmt: skip
             begin, end = offsets[box], offsets[box + 1]
             if verdict & ASK and not second_look(
-                e, dimension[begin:end], low[begin:end], high[begin:end], end - begin, first, last, residuals, pool,
-                choices,
+                e, low[:0], dimension[:0], dimension[begin:end], low[begin:end], high[begin:end], first, last,
+                residuals, pool, constants, choices,
             ):  # fmt: skip
                 continue
             if verdict == NO:

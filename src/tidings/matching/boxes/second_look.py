@@ -1,9 +1,10 @@
-"""The second look at a candidate: an event with several values, and a box that compares attributes with each other or
-requires several words in one value.
+"""The second look at a candidate: an event with several values, and a box that demands several things of one choice of
+them: comparisons of attributes, times from now, regions, several words in one text.
 
-Each attribute first loses the values that the box's sides and ranges exclude. Comparisons between attributes are then
-processed from the leaves inwards, removing every value without a counterpart (arc consistency). If they form a forest,
-this is exact and takes n log n steps for the n values of these attributes. A cycle of three attributes is searched by
+Each attribute first loses the values that the box's sides, ranges and regions exclude (`chosen_values`). A single
+comparison is then decided by the least and the greatest of the others. Several are processed from the leaves inwards,
+removing every value without a counterpart (arc consistency), with arithmetic or without. If they form a forest, this is
+exact and takes n log n steps for the n values of these attributes. A cycle of three attributes is searched by
 iterating over the values of one, in n² log n steps; longer cycles are refused when a filter is bound.
 `matching/choice.py` is the plain twin.
 """
@@ -14,52 +15,97 @@ from typing import Any
 
 import numpy as np
 
-from tidings.kernels.compiled import kernel
+from tidings.kernels.compiled import inlined, kernel
 from tidings.language.relations import GREATER, LESS, SAME, UNRELATED
-from tidings.matching.boxes.box_table import HAS_ALL, IN_RANGES, RELATED
+from tidings.matching.boxes.box_table import HAS_ALL, LINEAR, RELATED, SHIFTED
+from tidings.matching.boxes.chosen_values import comparison, descends, first_that_fits, one_comparison_holds
 
-_LEFT, _RIGHT, _PAIR, _BITS, _DONE = range(5)  # columns of an edge
+_LEFT, _RIGHT, _PAIR, _BITS, _DONE, _COMPUTED = range(6)  # columns of an edge
 
 
 @kernel
 def second_look(
-    e: Any, dimension: Any, low: Any, high: Any, sides: Any, first: Any, last: Any, residuals: Any, pool: Any,
-    choices: Any,
+    e: Any, keys: Any, key_dimension: Any, dimension: Any, low: Any, high: Any, first: Any, last: Any, residuals: Any,
+    pool: Any, constants: Any, choices: Any,
 ) -> Any:  # fmt: skip
-    """Whether one choice of event e's values satisfies the box with these sides (the first `sides` entries of the
-    arrays) and the residuals [first, last)."""
+    """Whether one choice of event e's values satisfies the box with these keys, sides and residuals [first, last)."""
     row = choices.row[e]
-    edges = np.zeros((last - first, 5), np.int64)
+    starts, stops, attributes, of_attribute = choices.starts, choices.stops, choices.attributes, choices.dimension
+    ordinals, numbers, instants = choices.ordinals, choices.numbers, choices.instants
+    comparisons, edge = 0, -1
+    for r in range(first, last):
+        kind, pair = residuals[r, 0], residuals[r, 2]
+        if kind == HAS_ALL and not words_hold(row, r, residuals, pool, choices):
+            return False
+        if kind != RELATED and kind < LINEAR:
+            continue
+        left = attributes[pair, 0]
+        if left != attributes[pair, 1]:
+            comparisons, edge = comparisons + 1, r
+        elif kind != RELATED:
+            value = first_that_fits(
+                starts[row, left], 1, stops[row, left], left, keys, key_dimension, dimension, low, high, first, last,
+                residuals, pool, constants, attributes, of_attribute, ordinals, numbers, instants,
+            )  # fmt: skip
+            if value < 0:
+                return False
+    if comparisons == 0:
+        return True
+    if comparisons == 1 and not choices.partial[residuals[edge, 2]]:
+        return one_comparison_holds(
+            edge, row, keys, key_dimension, dimension, low, high, first, last, residuals, pool, constants, choices
+        )
+    edges, degree = edges_of(first, last, residuals, choices)
+    offset = np.zeros(len(degree) + 1, np.int64)
+    for k in range(len(degree)):
+        offset[k + 1] = offset[k] + (stops[row, k] - starts[row, k] if degree[k] else 0)
+    alive = np.zeros(offset[len(degree)], np.bool_)
+    for k in range(len(degree)):
+        value = starts[row, k] - 1 if degree[k] else np.int64(-1)
+        while value >= 0 or degree[k]:
+            value = first_that_fits(
+                value + 1, 1, stops[row, k], k, keys, key_dimension, dimension, low, high, first, last, residuals, pool,
+                constants, attributes, of_attribute, ordinals, numbers, instants,
+            )  # fmt: skip
+            if value < 0:
+                break
+            alive[offset[k] + value - starts[row, k]] = True
+        if degree[k] and not alive[offset[k] : offset[k + 1]].any():
+            return False
+    return consistent(row, edges, degree, offset, alive, first, last, residuals, constants, choices)
+
+
+@kernel
+def edges_of(first: Any, last: Any, residuals: Any, choices: Any) -> Any:
+    """The compared pairs of different attributes, each once, and with how many others each attribute is compared."""
+    edges = np.zeros((last - first, 6), np.int64)
+    degree = np.zeros(len(choices.dimension), np.int64)
     count = 0
     for r in range(first, last):
-        if residuals[r, 0] == HAS_ALL and not words_hold(row, r, residuals, pool, choices):
-            return False
-        if residuals[r, 0] == RELATED:
-            pair = residuals[r, 2]
-            left, right = choices.attributes[pair, 0], choices.attributes[pair, 1]
-            if left != right:
-                edges[count, _LEFT], edges[count, _RIGHT] = left, right
-                edges[count, _PAIR], edges[count, _BITS] = pair, residuals[r, 3]
-                count += 1
-    if count == 0:
-        return True
-    edges = edges[:count]
-    attributes = len(choices.dimension)
-    degree = np.zeros(attributes, np.int64)
-    for i in range(count):
-        degree[edges[i, _LEFT]] += 1
-        degree[edges[i, _RIGHT]] += 1
-    offset = np.zeros(attributes + 1, np.int64)
-    for k in range(attributes):
-        offset[k + 1] = offset[k] + (choices.stops[row, k] - choices.starts[row, k] if degree[k] else 0)
-    alive = np.ones(offset[attributes], np.bool_)
-    for k in range(attributes):
-        if degree[k]:
-            of_k = alive[offset[k] : offset[k + 1]]
-            exclude(row, k, of_k, dimension, low, high, sides, first, last, residuals, pool, choices)
-            if not of_k.any():
-                return False
-    return consistent(row, edges, degree, offset, alive, choices)
+        kind, pair = residuals[r, 0], residuals[r, 2]
+        if kind != RELATED and kind != LINEAR and kind != SHIFTED:
+            continue
+        left, right = choices.attributes[pair, 0], choices.attributes[pair, 1]
+        if left == right:
+            continue
+        known = 0
+        while known < count and not joins(edges[known], left, right):
+            known += 1
+        edges[known, _COMPUTED] |= known < count or kind != RELATED
+        if known == count:
+            edges[count, _LEFT], edges[count, _RIGHT], edges[count, _PAIR] = left, right, pair
+            edges[count, _BITS] = residuals[r, 3]
+            degree[left] += 1
+            degree[right] += 1
+            count += 1
+    return edges[:count], degree
+
+
+@inlined
+def joins(edge: Any, one: Any, other: Any) -> Any:
+    """Whether an edge is between these two attributes."""
+    left, right = edge[_LEFT], edge[_RIGHT]
+    return (left == one and right == other) or (left == other and right == one)
 
 
 @kernel
@@ -80,31 +126,10 @@ def words_hold(row: Any, r: Any, residuals: Any, pool: Any, choices: Any) -> Any
 
 
 @kernel
-def exclude(
-    row: Any, k: Any, alive: Any, dimension: Any, low: Any, high: Any, sides: Any, first: Any, last: Any,
-    residuals: Any, pool: Any, choices: Any,
-) -> None:  # fmt: skip
-    """Removes the values of attribute k that a side or a list of ranges of the box excludes."""
-    d = choices.dimension[k]
-    ordinals = choices.ordinals[choices.starts[row, k] : choices.stops[row, k]]
-    for s in range(sides):
-        if d >= 0 and dimension[s] == d:
-            for i in range(len(ordinals)):
-                if low[s] <= high[s]:
-                    alive[i] &= low[s] <= ordinals[i] < high[s]
-                else:  # all but [high, low)
-                    alive[i] &= ordinals[i] < high[s] or low[s] <= ordinals[i]
-    for r in range(first, last):
-        if residuals[r, 0] == IN_RANGES and residuals[r, 2] == d:
-            for i in range(len(ordinals)):
-                within = False
-                for j in range(residuals[r, 3], residuals[r, 4], 2):
-                    within |= pool[j] <= ordinals[i] < pool[j + 1]
-                alive[i] &= within
-
-
-@kernel
-def consistent(row: Any, edges: Any, degree: Any, offset: Any, alive: Any, choices: Any) -> Any:
+def consistent(
+    row: Any, edges: Any, degree: Any, offset: Any, alive: Any, first: Any, last: Any, residuals: Any, constants: Any,
+    choices: Any,
+) -> Any:  # fmt: skip
     """Whether a choice of the remaining values satisfies all edges."""
     left = len(edges)
     while left:
@@ -115,11 +140,14 @@ def consistent(row: Any, edges: Any, degree: Any, offset: Any, alive: Any, choic
                 break
         if leaf >= 0:
             kept = edges[leaf, _RIGHT] if degree[edges[leaf, _LEFT]] == 1 else edges[leaf, _LEFT]
-            keep_supported(row, edges[leaf], kept, offset, alive, choices)
+            if edges[leaf, _COMPUTED]:
+                keep_computed(row, edges[leaf], kept, offset, alive, first, last, residuals, constants, choices)
+            else:
+                keep_supported(row, edges[leaf], kept, offset, alive, choices)
             left -= settle_edge(edges[leaf], degree)
         else:
             ab, ac, bc, kept = find_triangle(edges, degree)
-            assert ab >= 0  # longer cycles are refused when a filter is bound
+            assert ab >= 0  # longer cycles are refused when a filter is bound, and those with arithmetic
             keep_completed(row, edges[ab], edges[ac], edges[bc], kept, degree[kept] == 2, offset, alive, choices)
             left -= settle_edge(edges[ab], degree) + settle_edge(edges[ac], degree) + settle_edge(edges[bc], degree)
         if not alive[offset[kept] : offset[kept + 1]].any():
@@ -168,6 +196,73 @@ def keep_supported(row: Any, edge: Any, kept: Any, offset: Any, alive: Any, choi
     for i in range(len(ranks)):
         if alive[offset[kept] + i]:
             alive[offset[kept] + i] = supported(ranks[i], ends[i], bits, partial, starts, stops)
+
+
+@kernel
+def keep_computed(
+    row: Any, edge: Any, kept: Any, offset: Any, alive: Any, first: Any, last: Any, residuals: Any, constants: Any,
+    choices: Any,
+) -> None:  # fmt: skip
+    """As `keep_supported`, where something is computed or several comparisons must hold of one pair: the counterparts
+    of a value are an interval of the sorted values at the other end, which `!=` cuts a gap into."""
+    other = edge[_LEFT] + edge[_RIGHT] - kept
+    shift, ranks, numbers, instants = choices.shift, choices.ranks, choices.numbers, choices.instants
+    places = np.flatnonzero(alive[offset[other] : offset[other + 1]]) + choices.starts[row, other]
+    gaps = np.empty((last - first, 2), np.int64)
+    for i in range(offset[kept + 1] - offset[kept]):
+        if not alive[offset[kept] + i]:
+            continue
+        value = choices.starts[row, kept] + i
+        start, stop, cuts = 0, len(places), 0
+        for r in range(first, last):
+            kind, pair = residuals[r, 0], residuals[r, 2]
+            if kind != RELATED and kind != LINEAR and kind != SHIFTED:
+                continue
+            left, right = choices.attributes[pair, 0], choices.attributes[pair, 1]
+            if not joins(edge, left, right):
+                continue
+            bits = residuals[r, 3] if kind == RELATED else residuals[r, 1]
+            before = GREATER if left == kept and not descends(r, residuals, constants) else LESS
+            after = LESS + GREATER - before
+            low = steps_while(
+                r, value, left == kept, before, before, places, residuals, constants, shift, ranks, numbers, instants
+            )  # fmt: skip
+            high = steps_while(
+                r, value, left == kept, before, SAME, places, residuals, constants, shift, ranks, numbers, instants
+            )  # fmt: skip
+            if not bits & before:
+                start = max(start, low if bits & SAME else high)
+            if not bits & after:
+                stop = min(stop, high if bits & SAME else low)
+            if bits & before and bits & after and not bits & SAME:
+                gaps[cuts, 0], gaps[cuts, 1] = low, high
+                cuts += 1
+        moved = True
+        while moved:
+            moved = False
+            for gap in range(cuts):
+                if gaps[gap, 0] <= start < gaps[gap, 1]:
+                    start, moved = gaps[gap, 1], True
+        alive[offset[kept] + i] = start < stop
+
+
+@inlined
+def steps_while(
+    r: Any, value: Any, is_left: Any, before: Any, most: Any, places: Any, residuals: Any, constants: Any, shift: Any,
+    ranks: Any, numbers: Any, instants: Any,
+) -> Any:  # fmt: skip
+    """To how many values at the other end a value stands as `before`, or, with `most` SAME, is also equal: they come
+    first."""
+    start, stop = 0, len(places)
+    while start < stop:
+        middle = (start + stop) >> 1
+        left, right = (value, places[middle]) if is_left else (places[middle], value)
+        relation = comparison(r, left, right, residuals, constants, shift, ranks, numbers, instants)
+        if relation == before or relation == most:
+            start = middle + 1
+        else:
+            stop = middle
+    return start
 
 
 @kernel

@@ -15,12 +15,14 @@ from tidings.kernels.compiled import inlined, kernel
 from tidings.language.relations import GREATER, LESS, SAME
 from tidings.matching.bits import trailing_zeros
 from tidings.matching.boxes.box_table import LINEAR, RELATED
+from tidings.matching.boxes.event_table import EXTREMES
 from tidings.matching.boxes.event_table import SEVERAL as SEVERAL_RELATIONS
 from tidings.matching.boxes.residuals import ASK, CHECK, NO, YES, inside, patterns_of, verdict_of
+from tidings.matching.boxes.second_look import second_look
 from tidings.matching.index.access import MIXED
 from tidings.matching.index.bitmaps import Bitmaps
 from tidings.matching.index.index import Index
-from tidings.matching.index.kernel import CANDIDATES, OPEN_MATCHES, look_again, tidy
+from tidings.matching.index.kernel import CANDIDATES, OPEN_MATCHES, needs_second_look, tidy
 from tidings.matching.index.slices import within
 
 SEVERAL = -1  # instead of a row: the event has several ordinals there
@@ -75,6 +77,7 @@ def find_in_blocks(
     cluster, first_row = bitmaps.cluster[place], bitmaps.first_dimension[place]
     start, stop = np.int64(index.cluster_start[cluster]), np.int64(index.cluster_start[cluster + 1])
     words, dimensions = bitmaps.words_each[place], rows.shape[1]
+    compared, of_compared = choices.attributes, choices.dimension
     left, union = np.empty(block_words, np.uint64), np.empty(block_words, np.uint64)
     asked_for = np.empty(dimensions, np.int64)
     n = found[0]
@@ -128,6 +131,7 @@ def find_in_blocks(
                     else:
                         side = first_side + (box - first_box) * widths
                         end = side + widths
+                    sides_from = side
                     if single[e]:
                         # The bits guarantee that every dimension is bound, so one comparison per side is enough,
                         # without a branch.
@@ -155,13 +159,18 @@ def find_in_blocks(
                         r, last_r = set_offsets[residual_set[box]], set_offsets[residual_set[box] + 1]
                         while r < last_r and verdict == YES:  # inline, as in `find_matches`
                             dim = residuals[r, 2]
-                            if residuals[r, 0] == RELATED and relations[e, dim] != SEVERAL_RELATIONS:
-                                if not relations[e, dim] & residuals[r, 3]:
-                                    verdict = NO
-                            elif residuals[r, 0] == LINEAR and relations[e, dim] != SEVERAL_RELATIONS:
+                            several = (
+                                relations[e, dim] & SEVERAL_RELATIONS if residuals[r, 0] in (RELATED, LINEAR) else 0
+                            )
+                            if residuals[r, 0] == RELATED and not relations[e, dim] & residuals[r, 3]:
+                                verdict = NO
+                            elif residuals[r, 0] == RELATED and not several:
+                                pass
+                            elif residuals[r, 0] == LINEAR and not several:
                                 constant = residuals[r, 3]
-                                one = numbers[e, 2 * dim]
-                                two = constants[constant, 0] * numbers[e, 2 * dim + 1] + constants[constant, 1]
+                                one = numbers[e, EXTREMES * dim]
+                                two = numbers[e, EXTREMES * dim + 1]
+                                two = constants[constant, 0] * two + constants[constant, 1]
                                 bit = SAME if one == two else LESS if one < two else GREATER
                                 if relations[e, dim] == 0 or not bit & residuals[r, 1]:
                                     verdict = NO
@@ -173,8 +182,17 @@ def find_in_blocks(
                                 e, r, last_r, residuals, pool, least, greatest, starts, stops, sets, relations,
                                 constants, numbers, instants, patterns,
                             )  # fmt: skip
-                        if verdict & ASK and not look_again(e, group, cluster, box, index, choices):
-                            verdict = NO
+                        if verdict & ASK and needs_second_look(
+                            e, set_offsets[residual_set[box]], last_r, residuals, constants, relations, numbers,
+                            instants, side_dimension, 0, 0, side_dimension, low, high, sides_from, side, compared,
+                            of_compared,
+                        ):  # fmt: skip
+                            if not second_look(
+                                e, low[:0], side_dimension[:0], side_dimension[sides_from:side], low[sides_from:side],
+                                high[sides_from:side], set_offsets[residual_set[box]], last_r, residuals, pool,
+                                constants, choices,
+                            ):  # fmt: skip
+                                verdict = NO
                     if verdict == NO:
                         continue
                     if n == len(pairs):

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from tidings.kernels.compiled import inlined, kernel
-from tidings.language.relations import GREATER, LESS, SAME
-from tidings.matching.boxes.box_table import IN_RANGES, LINEAR, PATTERN, RELATED
-from tidings.matching.boxes.event_table import SEVERAL
+from tidings.language.relations import ANY_RELATION, GREATER, LESS, SAME
+from tidings.matching.boxes.box_table import IN_RANGES, LINEAR, PATTERN, RELATED, SHIFTED
+from tidings.matching.boxes.chosen_values import CERTAIN, by_extremes, restricts_neither
+from tidings.matching.boxes.event_table import EXTREMES, SEVERAL
 from tidings.matching.boxes.pattern_kernel import some_text_fits
 from tidings.matching.boxes.residuals import ASK, CHECK, NO, YES, inside, patterns_of, verdict_of
 from tidings.matching.boxes.second_look import second_look
@@ -32,7 +33,7 @@ from tidings.matching.index.slices import (
     within,
 )
 
-CANDIDATES, TESTED, OPEN_MATCHES = 0, 1, 2  # indices in `counts`
+CANDIDATES, TESTED, OPEN_MATCHES, ASKED = COUNTED = range(4)  # indices in `counts`
 MARKS = 1 << 16  # bits: 8 KB stay in the processor's nearest cache
 
 
@@ -60,6 +61,7 @@ def find_matches(
     patterns = patterns_of(index.shape_starts, index.shape_steps, events)
     starts, stops, sets = events.set_starts, events.set_stops, events.sets
     has_residuals = len(residual_set) > 0
+    compared, of_compared, row_of = choices.attributes, choices.dimension, choices.row
     shape_starts, shape_steps, text_starts, text_stops = patterns[0], patterns[1], patterns[2], patterns[3]
     has_patterns = len(shape_steps) > 0 and len(text_starts) > 0
     seen = np.zeros(MARKS // 64 if has_patterns else 0, np.uint64)  # terms of the event, by the last bits of a hash
@@ -130,11 +132,28 @@ def find_matches(
                 plain = not has_residuals or residual_set[start] == 0  # a group's boxes are alike
                 test = cluster_test[cluster] if has_residuals and answer == ROWS else NOTHING
                 relation = NOTHING if test == NOTHING else relations[e, abs(test) >> BITS]
-                if test != NOTHING and relation != SEVERAL:
-                    if relation == 0 or (test < NOTHING and not relation & -test):
+                if test != NOTHING:
+                    possible = relation & ANY_RELATION
+                    if possible == 0 or (test < NOTHING and not possible & -test):
                         continue
-                    plain |= test < NOTHING
-                alike = plain or (test > NOTHING and relation != SEVERAL)
+                    plain |= test < NOTHING and (
+                        not relation & SEVERAL
+                        or restricts_neither(
+                            -test >> BITS,
+                            access,
+                            access_from,
+                            access_to,
+                            side_dimension,
+                            low,
+                            high,
+                            base,
+                            base + width,
+                            False,
+                            compared,
+                            of_compared,
+                        )
+                    )
+                alike = plain or (test > NOTHING and not relation & SEVERAL)
                 if alike and answer == ROWS and width <= 3 and (width == 0 or (how != BOTH and how != BOUND)):
                     second, third, one_each = np.int32(0), np.int32(0), True
                     if width > 1:
@@ -146,7 +165,8 @@ def find_matches(
                         if test > NOTHING:
                             n = copy_linear(
                                 number, low, high, first_sides, width, start, stop, second, third, linear,
-                                numbers[e, 2 * (test >> BITS)], numbers[e, 2 * (test >> BITS) + 1], test, out, n,
+                                numbers[e, EXTREMES * (test >> BITS)], numbers[e, EXTREMES * (test >> BITS) + 1], test,
+                                out, n,
                             )  # fmt: skip
                         elif width < 2:
                             n = copy(number, start, stop, out, n)
@@ -199,6 +219,9 @@ def find_matches(
                             end = side + width
                         counts[TESTED] += end - side
                     # Inlined by hand: a function that takes these arrays would halve the rate (measured on flights).
+                    sides_from, sides_to = base + (box - origin) * width, base + (box - origin + 1) * width
+                    if answer == MIXED:
+                        sides_from, sides_to = side, end
                     while side < end:
                         d = side_dimension[side]
                         ordinal = least[e, d]
@@ -230,10 +253,10 @@ def find_matches(
                                     if pool[i] <= ordinal < pool[i + 1]:
                                         verdict = YES
                             elif kind == RELATED:
-                                if relations[e, d] == SEVERAL:
-                                    break
                                 if not relations[e, d] & residuals[r, 3]:
                                     verdict = NO
+                                elif relations[e, d] & SEVERAL:
+                                    break
                             elif kind == PATTERN and has_patterns:
                                 shape, verdict = residuals[r, 1], YES if least[e, d] >= 0 else NO
                                 for i in range(
@@ -250,11 +273,11 @@ def find_matches(
                                 if shape & 1 and least[e, d] >= 0:
                                     verdict = NO if verdict == YES else YES
                             elif kind == LINEAR:
-                                if relations[e, d] == SEVERAL:
+                                if relations[e, d] & SEVERAL:
                                     break
                                 c = residuals[r, 3]
-                                left = numbers[e, 2 * d]
-                                right = constants[c, 0] * numbers[e, 2 * d + 1] + constants[c, 1]
+                                left = numbers[e, EXTREMES * d]
+                                right = constants[c, 0] * numbers[e, EXTREMES * d + 1] + constants[c, 1]
                                 bit = SAME if left == right else LESS if left < right else GREATER
                                 if relations[e, d] == 0 or not bit & residuals[r, 1]:
                                     verdict = NO
@@ -268,8 +291,24 @@ def find_matches(
                             )  # fmt: skip
                         if verdict & ASK == 0:
                             known_set, known_verdict = np.int64(residual_set[box]), verdict
-                        if verdict & ASK and not look_again(e, group, cluster, box, index, choices):
-                            verdict = NO
+                        elif not needs_second_look(
+                            e, set_offsets[residual_set[box]], last_r, residuals, constants, relations, numbers,
+                            instants, access, access_from, access_to, side_dimension, low, high, sides_from, sides_to,
+                            compared, of_compared,
+                        ):  # fmt: skip
+                            verdict = YES
+                        elif row_of[e] < 0:  # one event, without its choices
+                            verdict |= CHECK
+                            counts[ASKED] += 1
+                        else:
+                            key = first_key[group] + (cluster - first_cluster[group]) * (access_to - access_from)
+                            if not second_look(
+                                e, keys[key : key + access_to - access_from], access[access_from:access_to],
+                                side_dimension[sides_from:sides_to], low[sides_from:sides_to],
+                                high[sides_from:sides_to], set_offsets[residual_set[box]], last_r, residuals, pool,
+                                constants, choices,
+                            ):  # fmt: skip
+                                verdict = NO
                     if verdict != NO:
                         out[n] = ~number[box] if verdict & CHECK else number[box]
                         counts[OPEN_MATCHES] += verdict & CHECK != 0
@@ -278,6 +317,39 @@ def find_matches(
             n = tidy(e, begin, n, events.positions[e], span_start, span_stop, closed, stamp, out)
         out_offsets[e + 1] = n
     return last
+
+
+@inlined
+def needs_second_look(
+    e: Any, first: Any, last: Any, residuals: Any, constants: Any, relations: Any, numbers: Any, instants: Any,
+    access: Any, access_from: Any, access_to: Any, side_dimension: Any, low: Any, high: Any, sides_from: Any,
+    sides_to: Any, compared: Any, of_compared: Any,
+) -> Any:  # fmt: skip
+    """Whether a box that is not yet decided needs a second look: not if it makes one comparison, which some values are
+    known to satisfy, and allows all values of both attributes (measured: a second look takes 0.5 µs)."""
+    if last - first > 1:
+        return True
+    kind, pair = residuals[first, 0], residuals[first, 2]
+    if kind == LINEAR or kind == SHIFTED:
+        bits, row = residuals[first, 1], residuals[first, 3]
+        if by_extremes(kind, e, pair, bits, row, constants, numbers, instants) != CERTAIN:
+            return True
+    elif kind != RELATED or not relations[e, pair] & SEVERAL or not relations[e, pair] & residuals[first, 3]:
+        return True
+    return not restricts_neither(
+        pair,
+        access,
+        access_from,
+        access_to,
+        side_dimension,
+        low,
+        high,
+        sides_from,
+        sides_to,
+        True,
+        compared,
+        of_compared,
+    )
 
 
 @inlined
@@ -295,33 +367,6 @@ def mark_terms(e: Any, least: Any, text_starts: Any, text_stops: Any, patterns: 
             for entry in range(entry_offsets[texts[value]], entry_offsets[texts[value] + 1]):
                 mark = mark_of(d, terms[entry])
                 seen[mark >> 6] |= np.uint64(1) << np.uint64(mark & 63)
-
-
-@kernel
-def look_again(e: Any, group: Any, cluster: Any, box: Any, index: Any, choices: Any) -> Any:
-    """The second look at a box, with the sides of its cluster's key and its own."""
-    keys = index.access_offsets[group + 1] - index.access_offsets[group]
-    within = box - index.first_box[group]
-    if index.answer[group] == MIXED:
-        first = index.mixed_offsets[index.first_mixed[group] + within]
-        last = index.mixed_offsets[index.first_mixed[group] + within + 1]
-    else:
-        first = index.first_side[group] + within * index.width[group]
-        last = first + index.width[group]
-    sides = keys + last - first
-    dimension, low, high = np.empty(sides, np.int16), np.empty(sides, np.int32), np.empty(sides, np.int32)
-    key = index.first_key[group] + (cluster - index.first_cluster[group]) * keys
-    for k in range(keys):
-        dimension[k] = index.access[index.access_offsets[group] + k]
-        low[k], high[k] = index.keys[key + k], index.keys[key + k] + 1
-    dimension[keys:], low[keys:], high[keys:] = (
-        index.side_dimension[first:last], index.low[first:last], index.high[first:last],
-    )  # fmt: skip
-    residuals = index.residual_set[box]
-    return second_look(
-        e, dimension, low, high, sides, index.set_offsets[residuals], index.set_offsets[residuals + 1],
-        index.residuals, index.pool, choices,
-    )  # fmt: skip
 
 
 @inlined

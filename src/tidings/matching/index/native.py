@@ -20,11 +20,13 @@ from tidings.matching.boxes.dimension import UNBOUND
 from tidings.matching.boxes.event_table import EventTable
 from tidings.matching.index.bitmaps import Bitmaps
 from tidings.matching.index.index import Index
-from tidings.matching.index.kernel import OPEN_MATCHES, find_matches, tidy
+from tidings.matching.index.kernel import ASKED, OPEN_MATCHES, find_matches, tidy
 
 ORDINAL, NUMBER, LISTED_NUMBER, TIME, LISTED_TIME = range(5)  # what an entry of the row holds
 NO_TIME = np.iinfo(np.int64).min  # instead of an instant: the event has none
 _NO_BLOCKS = np.iinfo(np.int64).max  # a single event leaves no cluster to `blocks.py`
+OPEN, BATCH = -1, -2
+MOST_ASKED = 5  # second looks that Python gives: some 0.05 ms each; a batch of one takes 1 to 3 ms
 _ENTRY = 3  # integers per array: address, rows, columns
 _TABLES = (  # of two dimensions
     "residuals", "linear", "constants", "least", "greatest", "set_starts", "set_stops", "relations", "pair_numbers",
@@ -187,7 +189,7 @@ numbers_at, times_at = _reader(Numbers, _fields(Numbers, ())), _reader(Times, _f
 @kernel
 def match_row(table: Any, most_combinations: Any) -> Any:
     """Searches the row's values and matches it. Returns how many numbers were written to `out`, which has room for
-    every box; negative if Python must verify some."""
+    every box; OPEN if Python must verify some, BATCH if many need a second look."""
     events, row = events_at(table, _AT_EVENTS), row_at(table, _AT_ROW)
     holds, least, greatest = row.holds, events.least, events.greatest
     for d in range(len(holds)):
@@ -212,7 +214,9 @@ def match_row(table: Any, most_combinations: Any) -> Any:
         choices_at(table, _AT_CHOICES), np.int64(0), np.int64(1), row.no_stamp, row.no_spans, row.no_spans,
         row.no_marks, np.int64(_NO_BLOCKS), most_combinations, row.accumulator, row.counts, row.offsets, row.out,
     )  # fmt: skip
-    return row.offsets[1] if row.counts[OPEN_MATCHES] == 0 else -1
+    if row.counts[ASKED] > MOST_ASKED:
+        return BATCH
+    return row.offsets[1] if row.counts[OPEN_MATCHES] == 0 else OPEN
 
 
 @inlined

@@ -18,16 +18,17 @@ import numpy.typing as npt
 from tidings.events import Event, EventBatch, validate
 from tidings.events.quick_look import Bound, GivenEvent, QuickLook, raw_event
 from tidings.language import Filter
-from tidings.language.relations import GREATER, LESS, SAME, UNRELATED
+from tidings.language.relations import ANY_RELATION, GREATER, LESS, SAME, UNRELATED
 from tidings.language.words import words_of
 from tidings.matching.algorithm import Matches
 from tidings.matching.boxes.box import WORD_ROLES
 from tidings.matching.boxes.box_table import RELATED
-from tidings.matching.boxes.choices import no_choices
+from tidings.matching.boxes.choices import compared, no_choices
 from tidings.matching.boxes.dimension import UNBOUND, Dimension
-from tidings.matching.boxes.event_table import SEVERAL, EventTable, no_texts
+from tidings.matching.boxes.event_table import EXTREMES, SEVERAL, EventTable, no_texts
 from tidings.matching.boxes.terms import finder
 from tidings.matching.index import native
+from tidings.matching.index.kernel import COUNTED
 from tidings.matching.index.segment import Restriction, Segment
 from tidings.matching.spans import Numbers
 from tidings.matching.verified import verified
@@ -151,7 +152,7 @@ class OneSegment:
         self._relations = [(left, right, catalog.domain_of(left)) for left, right in segment.relations]
         residuals = segment.index.residuals
         self._looked_at_again = set(residuals[residuals[:, 0] == RELATED, 2].tolist())
-        pairs = np.zeros((1, 2 * len(self._relations)))
+        pairs = np.zeros((1, EXTREMES * len(self._relations)))
         self.events = EventTable(
             np.full((1, columns), UNBOUND), np.full((1, columns), UNBOUND), np.zeros((1, columns), np.int64),
             np.zeros((1, columns), np.int64), np.zeros(16, np.int32), np.zeros((1, len(self._relations)), np.uint8),
@@ -161,10 +162,11 @@ class OneSegment:
         values = np.zeros(max(columns, 1), np.int64)
         self.row = native.Row(
             values.view(np.float64), values, np.array(holds, np.int8), segment.bitmaps.accumulator(),
-            np.zeros(3, np.int64), np.zeros(2, np.int64),
+            np.zeros(len(COUNTED), np.int64), np.zeros(2, np.int64),
             np.empty(len(segment), np.int32), np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.uint8),
         )  # fmt: skip
-        self._choices = no_choices(1, columns)
+        attributes, of_attributes = compared(dimensions, segment.relations)
+        self._choices = no_choices(1, columns)._replace(attributes=attributes, dimension=of_attributes)
         self._values = values.data.cast("B")
         self._table = native.address_table(
             segment.index, segment.bitmaps, self.events, self._choices, self.row, self._keys
@@ -198,7 +200,7 @@ class OneSegment:
 
     def _run(self) -> int:
         found: int = native.match_row(self._table, self._most_combinations)
-        self.open = found < 0
+        self.open = found == native.OPEN
         return int(self.row.offsets[1]) if self.open else found
 
     def _look_ahead(self, bound: dict[str, Any], row: list[int | float], several: list[tuple[int, list[int]]]) -> None:
@@ -230,25 +232,30 @@ class OneSegment:
             self.events.set_starts[0, :] = 0
 
     def _relate(self, bound: dict[str, Any]) -> bool:
-        """Whether every two attributes have at most one value each, where several would need a second look."""
+        """Whether the possible relations of every two attributes are known, as far as filters ask for them."""
         for place, (left, right, domain) in enumerate(self._relations):
             assert domain is not None
             relation = _relation(bound.get(left), bound.get(right), domain)
-            if relation == SEVERAL and place in self._looked_at_again:
-                return False
+            if relation == SEVERAL:
+                relation |= ANY_RELATION
+                if place in self._looked_at_again:
+                    if left == right or domain.stored_as is Kind.HIERARCHICAL:
+                        return False
+                    relation = SEVERAL | _possible(_values(bound[left]), _values(bound[right]), domain)
             self.events.relations[0, place] = relation
-            if self._computes and relation not in (0, SEVERAL):
-                self._write_pair(place, bound[left], bound[right], domain.kind)
+            if self._computes and relation:
+                self._write_pair(EXTREMES * place, bound[left], bound[right], domain.kind)
         return True
 
-    def _write_pair(self, place: int, left: Any, right: Any, kind: Kind) -> None:
+    def _write_pair(self, at: int, left: Any, right: Any, kind: Kind) -> None:
         """What residuals compute with."""
-        if kind is Kind.NUMERIC:
-            self.events.pair_numbers[0, 2 * place : 2 * place + 2] = left, right
-        elif kind is Kind.TIME:
-            self.events.pair_instants[0, 2 * place : 2 * place + 2] = left, right
-        elif kind is Kind.PLACE:
-            self.events.pair_numbers[0, 2 * place : 2 * place + 2] = Place(left).degrees
+        if kind is Kind.PLACE:
+            if type(left) is not tuple:
+                self.events.pair_numbers[0, at : at + 2] = Place(left).degrees
+        elif kind in (Kind.NUMERIC, Kind.TIME):
+            into = self.events.pair_numbers if kind is Kind.NUMERIC else self.events.pair_instants
+            one, other = _values(left), _values(right)
+            into[0, at : at + EXTREMES] = min(one), min(other), max(one), max(other)
 
 
 def _held(dimension: Dimension) -> int:
@@ -332,3 +339,16 @@ def _relation(left: Any, right: Any, domain: Domain) -> int:
             return LESS if left < right else GREATER
         case _:
             assert_never(domain.stored_as)
+
+
+def _values(bound: Any) -> tuple[Any, ...]:
+    return bound if type(bound) is tuple else (bound,)
+
+
+def _possible(left: tuple[Any, ...], right: tuple[Any, ...], domain: Domain) -> int:
+    """The relations between some of these values and some of those, in a total order."""
+    if domain.stored_as is Kind.ENUMERATED:
+        left, right = tuple(map(domain.ordinal, left)), tuple(map(domain.ordinal, right))
+    less, greater = min(left) < max(right), max(left) > min(right)
+    same = not set(left).isdisjoint(right)
+    return (LESS if less else 0) | (GREATER if greater else 0) | (SAME if same else 0)

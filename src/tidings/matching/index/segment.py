@@ -16,13 +16,14 @@ from tidings.errors import MatchingError
 from tidings.events import EventBatch
 from tidings.matching.algorithm import Cost
 from tidings.matching.boxes.box_table import BoxTable
-from tidings.matching.boxes.choices import Choices, choices_of
+from tidings.matching.boxes.choices import Choices
 from tidings.matching.boxes.dimension import Dimension
 from tidings.matching.boxes.event_table import EventTable
+from tidings.matching.boxes.possible_relations import with_choices
 from tidings.matching.index.bitmaps import Bitmaps
 from tidings.matching.index.blocks import blocked, find_in_blocks, find_rows, weave
 from tidings.matching.index.index import Index, build_index
-from tidings.matching.index.kernel import CANDIDATES, OPEN_MATCHES, TESTED, find_matches
+from tidings.matching.index.kernel import CANDIDATES, COUNTED, OPEN_MATCHES, TESTED, find_matches
 from tidings.matching.index.rarest import with_rarest_terms
 from tidings.matching.index.threads import Threads
 from tidings.matching.index.thresholds import DEFAULTS, Thresholds
@@ -117,7 +118,7 @@ class Segment:
         """All matches of the batch, whose parts [first, last) run in parallel; `numbers` is the number of subscription
         numbers. Raises TooManyMatches when a part has found more than `most`, withdrawn subscriptions included."""
         events = EventTable.of(batch, self.dimensions, self.relations, len(self.index.constants) > 0)
-        choices = choices_of(batch, events.undecided, self.dimensions, self.relations)
+        choices = with_choices(events, batch, self.dimensions, self.relations, len(self.index.constants) > 0)
         found = threads.run(
             lambda first, last: self._part(events, choices, first, last, restriction, numbers, most), parts
         )
@@ -155,7 +156,7 @@ class Segment:
     ) -> Found:
         """Matches everything except blocks; a few events first, to estimate the room needed."""
         accumulator = self.bitmaps.accumulator()
-        counts = np.zeros(3, np.int64)
+        counts = np.zeros(len(COUNTED), np.int64)
         offsets = np.zeros(last + 1, np.int64)
         out = np.empty(self.thresholds.room, np.int32)
         done, stop = first, min(first + _SAMPLE, last)
@@ -185,7 +186,7 @@ class Segment:
         rows = np.empty((last - first, dimensions), np.int64)
         find_rows(place, self.bitmaps, events, first, last, rows)
         single = (events.least == events.greatest).all(axis=1)
-        counts, found = np.zeros(3, np.int64), np.zeros(1, np.int64)
+        counts, found = np.zeros(len(COUNTED), np.int64), np.zeros(1, np.int64)
         pairs = np.empty((self.thresholds.room, 2), np.int32)
         blocks = -(-int(self.bitmaps.words_each[place]) // self.thresholds.block)
         done = 0

@@ -20,8 +20,8 @@ from tidings.language import Filter, Subscription
 from tidings.matching.algorithm import Algorithm, Cost, Matches
 from tidings.matching.boxes.box import Box, boxes_of
 from tidings.matching.boxes.box_table import BoxTable
-from tidings.matching.boxes.choices import choices_of
 from tidings.matching.boxes.event_table import EventTable
+from tidings.matching.boxes.possible_relations import with_choices
 from tidings.matching.boxes.residuals import inside, settle
 from tidings.matching.ragged import flattened
 from tidings.matching.verified import verified
@@ -132,14 +132,15 @@ class IndexedMatcher(Algorithm):
         assert table is not None
         if self._plain(table, events):
             return Matches(offsets, table.number[boxes], cost)
-        choices = choices_of(batch, events.undecided, table.dimensions, table.relations)
-        for array in (table.residuals, table.pool, table.constants):
-            array.setflags(write=False)  # as in the default's index, so that one compiled second look serves both
+        choices = with_choices(events, batch, table.dimensions, table.relations, len(table.constants) > 0)
+        # As in the default's index, so that one compiled second look serves both.
+        arrays = table.dimension, table.low, table.high, table.residuals, table.pool, table.constants
+        dimension, low, high, residuals, pool, constants = (_read_only(array) for array in arrays)
         out, verify = np.empty(len(boxes), np.int32), np.empty(len(boxes), np.bool_)
         out_offsets = np.zeros(len(events.least) + 1, np.int64)
         count = settle(
-            offsets, boxes, table.number, table.offsets, table.dimension, table.low, table.high, table.residual_offsets,
-            table.residuals, table.pool, table.constants, *flattened(table.shapes, np.int32), events, choices,
+            offsets, boxes, table.number, table.offsets, dimension, low, high, table.residual_offsets,
+            residuals, pool, constants, *flattened(table.shapes, np.int32), events, choices,
             self.spans.start, self.spans.stop, np.zeros(len(self.spans), np.int32), out_offsets, out, verify,
         )  # fmt: skip
         found = Matches(out_offsets, out[:count], cost)
@@ -153,6 +154,12 @@ class IndexedMatcher(Algorithm):
         return bool(
             (self.spans.start <= events.positions.min()).all() and (self.spans.stop > events.positions.max()).all()
         )
+
+
+def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    view = array.view()
+    view.setflags(write=False)
+    return view
 
 
 def _points(events: EventTable) -> tuple[Ordinals, Integers, list[int]]:
