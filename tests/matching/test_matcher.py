@@ -358,3 +358,29 @@ def test_other_errors_name_the_nearest() -> None:
     with pytest.raises(UnknownAlgorithm, match=re.escape("no algorithm 'couting'; did you mean 'counting'?")):
         Matcher(CARS, "couting")
     assert set(ALGORITHMS) >= {"default", "counting"}
+
+
+def test_the_limit_of_values_is_a_parameter(tmp_path: Path) -> None:
+    schema = tidings.Schema.from_dict(
+        {
+            "domains": [{"name": "n", "kind": "numeric"}],
+            "attributes": [{"name": "a", "domain": "n"}],
+            "event_types": [{"name": "any", "attributes": [{"name": "a", "unique": False}]}],
+        }
+    )
+    many = {"id": "e", "event_type": "any", "attributes": {"a": list(range(1_500))}}
+    usual, wide = tidings.Matcher(schema), tidings.Matcher(schema, values_per_attribute=2_000)
+    for one in (usual, wide):
+        one.add("high", "a > 1400")
+    wide.save(tmp_path / "plan")
+    opened = tidings.Matcher.open(tmp_path / "plan", values_per_attribute=2_000)
+    for one in (wide, opened):
+        assert [match.subscription for match in one.match([many])] == one.match_one(many) == ["high"]
+    few = tidings.Matcher(schema, values_per_attribute=2)
+    for refusing in (usual, few):
+        with pytest.raises(tidings.RefusedEvent, match="at most"):
+            refusing.match_one(many)
+        with pytest.raises(RefusedEvents, match="at most"):
+            refusing.match([many])
+    with pytest.raises(WrongArgument, match="at least 1"):
+        tidings.Matcher(schema, values_per_attribute=0)

@@ -19,6 +19,7 @@ from tidings.events.frames import Frame, WrongFrame, columns_of
 from tidings.events.quick_look import GivenEvent, raw_event
 from tidings.events.records import RecordForm, as_mapping
 from tidings.events.refusal import BrokenRule, RefusedEvent
+from tidings.events.validation import MOST_VALUES, validate
 from tidings.schema import Catalog
 
 _ROWS = 50_000  # of a frame that are read at once
@@ -74,9 +75,9 @@ class Part:
 class EventReader:
     """Reads events under one catalog."""
 
-    def __init__(self, catalog: Catalog) -> None:
-        self._catalog = catalog
-        self._sieve = Sieve(catalog)
+    def __init__(self, catalog: Catalog, most_values: int = MOST_VALUES) -> None:
+        self._catalog, self._most_values = catalog, most_values
+        self._sieve = Sieve(catalog, most_values=most_values)
         self._form = RecordForm(catalog, _event_type(None, catalog))
 
     def read(self, events: Any, event_type: str | Sequence[str] | None = None, ignore: bool = False) -> Iterator[Part]:
@@ -87,14 +88,17 @@ class EventReader:
         return self._parts(events, _event_type(event_type, self._catalog), ignore)
 
     def one(self, event: Any, event_type: str | Sequence[str] | None = None) -> GivenEvent:
-        """A single event, also as JSON text, for `match_one`, which validates it."""
+        """A single event, also as JSON text, for `match_one`, which validates it if the limit is the usual one."""
         raw = raw_event(event)
         if isinstance(raw, Event):
             return raw
         form = self._form
         if event_type is not None:
             form = RecordForm(self._catalog, _event_type(event_type, self._catalog))
-        return form.raw(raw, 0)
+        written = form.raw(raw, 0)
+        if self._most_values == MOST_VALUES:
+            return written
+        return validate(written, self._catalog, most_values=self._most_values)
 
     def _parts(self, events: Any, event_type: list[str] | None, ignore: bool, first: int = 0) -> Iterator[Part]:
         if isinstance(events, EventBatch):

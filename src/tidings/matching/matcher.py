@@ -17,6 +17,7 @@ import pyarrow as pa
 from tidings.errors import MatchingError, WrongArgument, expect, typed
 from tidings.events import Event, RefusedEvent
 from tidings.events.reader import EventReader, RefusedEvents, RefusedRow
+from tidings.events.validation import MOST_VALUES
 from tidings.language import Filter, Subscription
 from tidings.matching.algorithm import Algorithm, Matches
 from tidings.matching.algorithms import DEFAULT, make_matcher
@@ -59,19 +60,24 @@ class Matcher:
             print(match.event, match.subscription)
 
     Not thread-safe: threads that share a matcher need a lock. `algorithm` selects another algorithm than the default,
-    which is the fastest and the only one that can be saved; `tidings bench` compares them."""
+    which is the fastest and the only one that can be saved; `tidings bench` compares them. An event has at most
+    `values_per_attribute` different values in one attribute."""
 
-    def __init__(self, schema: Catalog, algorithm: str = DEFAULT) -> None:
+    def __init__(
+        self, schema: Catalog, algorithm: str = DEFAULT, *, values_per_attribute: int = MOST_VALUES
+    ) -> None:  # fmt: skip
         expect(schema, Catalog, "Matcher", "schema", _a_schema(schema))
         expect(algorithm, str, "Matcher", "algorithm", "the name of an algorithm, such as 'default' or 'counting'")
-        self._use(make_matcher(algorithm, schema), 0)
+        _check_limit(values_per_attribute, "Matcher")
+        self._use(make_matcher(algorithm, schema), 0, values_per_attribute)
 
-    def _use(self, algorithm: Algorithm, position: int) -> None:
+    def _use(self, algorithm: Algorithm, position: int, most_values: int) -> None:
         self._algorithm = algorithm
         self._box = algorithm if isinstance(algorithm, BoxMatcher) else None
         self._filters: dict[str, Filter] = {}  # for algorithms that do not store them
         self._position = position  # of every event: no change comes after it, since positions may be equal
-        self._reader = EventReader(algorithm.catalog)
+        self._most_values = most_values
+        self._reader = EventReader(algorithm.catalog, most_values)
 
     @property
     def schema(self) -> Catalog:
@@ -203,7 +209,7 @@ class Matcher:
         """Switches to a schema that has grown from the current one; filters keep their meaning."""
         expect(schema, Catalog, "Matcher.adopt", "schema", "a tidings.Schema")
         self._algorithm.adopt(schema)
-        self._reader = EventReader(schema)
+        self._reader = EventReader(schema, self._most_values)
 
     def save(self, folder: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Saves schema, filters and index as a plan, a folder that `Matcher.open` and Spark workers open instantly.
@@ -215,14 +221,15 @@ class Matcher:
         (replace_plan if overwrite else save_plan)(self._box, Path(folder))
 
     @classmethod
-    def open(cls, folder: str | os.PathLike[str]) -> Matcher:
+    def open(cls, folder: str | os.PathLike[str], *, values_per_attribute: int = MOST_VALUES) -> Matcher:
         """Opens a saved matcher; raises UnusablePlan if the folder has no plan or a damaged one."""
         expect(folder, (str, os.PathLike), "Matcher.open", "folder", "the path of a folder that Matcher.save has made")
+        _check_limit(values_per_attribute, "Matcher.open")
         opened = open_plan(Path(folder))
         stops = opened.spans.stop[opened.spans.stop != FOREVER]
         last = max((int(ends.max()) for ends in (opened.spans.start, stops) if len(ends)), default=0)
         made = cls.__new__(cls)
-        made._use(opened, last)
+        made._use(opened, last, values_per_attribute)
         return made
 
     def __repr__(self) -> str:
@@ -270,6 +277,12 @@ def match(
     matcher = Matcher(schema)
     matcher._add_all(filters, "match")
     return matcher.match(events, event_type=event_type, ignore_unknown=ignore_unknown, on_error=on_error)
+
+
+def _check_limit(values: int, call: str) -> None:
+    expect(values, int, call, "values_per_attribute", "a number of values, such as 1000")
+    if values < 1:
+        raise WrongArgument(call, "values_per_attribute", "at least 1", str(values))
 
 
 def _a_schema(given: object) -> str:
