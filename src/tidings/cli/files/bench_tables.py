@@ -49,7 +49,7 @@ def show_one_event(run: Any, as_json: bool) -> None:
 
 
 def show_slow_events(found: list[Any], as_json: bool) -> None:
-    """By size of the event; the last line is the worst of all."""
+    """By way and size of the event; the last line is the worst of all."""
     from rich.table import Table
 
     if as_json:
@@ -57,11 +57,11 @@ def show_slow_events(found: list[Any], as_json: bool) -> None:
         typer.echo(msgspec.json.format(msgspec.json.encode(rows)).decode())
         return
     table = Table(box=None, pad_edge=False)
-    for name in ("bytes from", "events", "median ms", "worst ms", "times the median", "worst"):
+    for name in ("matched by", "bytes from", "events", "median ms", "worst ms", "times the median", "worst"):
         table.add_column(name, justify="right", no_wrap=True)
     for one in found:
         times = f"{one.median_ms:.2f}", f"{one.worst_ms:.2f}", f"{one.ratio:.1f}"
-        table.add_row(f"{one.size:,}", f"{one.events:,}", *times, one.worst)
+        table.add_row(one.way, f"{one.size:,}", f"{one.events:,}", *times, one.worst)
     output.print(table)
     if found:
         messages.print(f"worst ratio: {max(one.ratio for one in found):.1f}", markup=False)
