@@ -3,7 +3,7 @@
 import pytest
 
 from tidings.bench import documents
-from tidings.bench.checking import Disagreement
+from tidings.bench.agreement import Disagreement
 from tidings.bench.large_documents import filled
 from tidings.documents.index.path_index import PathIndex
 from tidings.workloads.documents import DocumentWorkload

@@ -5,10 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from tidings.bench import checking, matching
-from tidings.bench.checking import Disagreement, NoBulkLoading, answers_of, compare
+from tidings.bench import agreement, matching
+from tidings.bench.agreement import Disagreement, NoBulkLoading, answers_of, compare
 from tidings.bench.matching import Plan, agree, run_matching
 from tidings.bench.results import Answers, Measured, Result
+from tidings.bench.table import title
 from tidings.matching.algorithm import Cost, Matches
 from tidings.matching.algorithms import UnknownAlgorithm, make_matcher
 from tidings.matching.papers.scan import ScanMatcher
@@ -73,13 +74,13 @@ def broken(name, catalog):
 
 
 def test_a_wrong_algorithm_is_found_at_small_scale(monkeypatch):
-    monkeypatch.setattr(checking, "make_matcher", broken)
+    monkeypatch.setattr(agreement, "make_matcher", broken)
     with pytest.raises(Disagreement, match=r"scan disagrees on event .* and naive .*; nothing is reported"):
         run_matching(small(("default", "scan")))
 
 
 def test_a_wrong_algorithm_is_found_at_full_scale(monkeypatch):
-    monkeypatch.setattr(checking, "make_matcher", broken)
+    monkeypatch.setattr(agreement, "make_matcher", broken)
     monkeypatch.setattr(matching, "check_small", lambda *_: 0.0)
     with pytest.raises(Disagreement, match=r"scan disagrees on event .* and default"):
         run_matching(small(("default", "scan")))
@@ -122,4 +123,10 @@ def test_only_algorithms_that_there_are():
 
 def test_naive_cannot_be_loaded_from_arrays():
     with pytest.raises(NoBulkLoading, match="one by one"):
-        checking.built("naive", LeSubscribe.catalog, None, [])
+        agreement.built("naive", LeSubscribe.catalog, None, [])
+
+
+def test_the_default_chooses_its_threads():
+    run = run_matching(Plan(LeSubscribe(0.5), 300, 600, ("default",), threads=0, seconds=0.1))
+    assert run.result("default").events_per_s > 0
+    assert "threads as the default chooses" in title(run)

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tidings.bench import one_event
-from tidings.bench.checking import Disagreement, naive_answers
+from tidings.bench.agreement import Disagreement, naive_answers
 from tidings.bench.one_event import FROM_DICT, IN_BATCHES, OURS, OnePlan, run_one_event
 from tidings.bench.peers.java import PeerFailed
 from tidings.bench.peers.programs import PROGRAMS, Peer, Program, unable, write_workload

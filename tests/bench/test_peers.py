@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from tests.workloads.each import each_workload
-from tidings.bench.checking import naive_answers
+from tidings.bench.agreement import naive_answers
 from tidings.bench.grid import LARGEST, UNBOUND, Grid, NoGrid
 from tidings.bench.peers import PEERS, java, make_peer
-from tidings.bench.peers.measuring import measure_peer
+from tidings.bench.peers.measurement import measure_peer
 from tidings.bench.peers.rules import RuleEngine, rule_text
 from tidings.workloads import LeSubscribe, Thesis
 

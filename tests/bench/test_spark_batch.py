@@ -5,7 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from tidings.bench.checking import naive_answers
+from tidings.bench.agreement import naive_answers
 from tidings.bench.spark_batch import Rates, SparkPlan, SparkResult, selective
 from tidings.cli.main import app
 from tidings.workloads.flights import ATTRIBUTES, Flights

@@ -8,7 +8,7 @@ import pytest
 
 from tests.feeds.real_files import SHARED
 from tidings.bench import patterns
-from tidings.bench.checking import Disagreement
+from tidings.bench.agreement import Disagreement
 from tidings.bench.texts import similarity
 from tidings.bench.texts.hostile import hostile_texts
 from tidings.matching.index.box_matcher import BoxMatcher

@@ -2,4 +2,4 @@
 naive.
 
 `matching` runs one workload, `figures` redraws the papers' figures, `report` writes docs/performance.md. What is
-measured is in `measuring`, what is compared in `checking`, what is drawn in `plots`."""
+measured is in `measurement`, what is compared in `agreement`, what is drawn in `plots`."""

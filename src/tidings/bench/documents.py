@@ -18,7 +18,7 @@ from pathlib import Path as FilePath
 
 from lxml import etree
 
-from tidings.bench.checking import Disagreement
+from tidings.bench.agreement import Disagreement
 from tidings.bench.large_documents import filled, hostile, large, most_memory
 from tidings.bench.machine import Machine, commit
 from tidings.bench.peers.path_by_path import path_by_path

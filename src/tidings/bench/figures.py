@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
 
-from tidings.bench.checking import built
+from tidings.bench.agreement import built
 from tidings.bench.growth import Rarer, exponent, narrower
 from tidings.bench.matching import Say, agree, quiet
-from tidings.bench.measuring import Prepared, measure
+from tidings.bench.measurement import Prepared, measure
 from tidings.bench.results import Measured
 from tidings.language import Subscription
 from tidings.workloads import LeSubscribe, Thesis, Workload

@@ -42,7 +42,7 @@ def _matching(runs: list[Run]) -> Iterator[str]:
         if mine is None or mine.events_per_s is None:
             continue
         for other in runs:
-            if other.threads > run.threads:
+            if run.threads and (other.threads == 0 or other.threads > run.threads):
                 continue
             for one in other.results:
                 if one is mine or one.events_per_s is None or one.events_per_s <= mine.events_per_s:
@@ -84,7 +84,7 @@ def _one_event(run: OneRun) -> Iterator[str]:
 
 
 def _threads(run: Run) -> str:
-    return "one thread" if run.threads == 1 else f"{run.threads} threads"
+    return {0: "threads chosen", 1: "one thread"}.get(run.threads, f"{run.threads} threads")
 
 
 def _aside(one: Result) -> str:

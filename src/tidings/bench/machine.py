@@ -70,3 +70,8 @@ def _version(name: str) -> str:
         return version(name)
     except PackageNotFoundError:
         return ""
+
+
+def available_threads() -> int:
+    """As many as this process may use."""
+    return len(os.sched_getaffinity(0))

@@ -8,14 +8,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from tidings.bench.checking import SMALL, check_small, compare, naive_answers
+from tidings.bench.agreement import SMALL, check_small, compare, naive_answers
 from tidings.bench.floor import floor_ns
 from tidings.bench.grid import Grid, NoGrid
-from tidings.bench.machine import commit
-from tidings.bench.measuring import MATCHES_AT_ONCE, Prepared, measure
+from tidings.bench.machine import available_threads, commit
+from tidings.bench.measurement import MATCHES_AT_ONCE, Prepared, measure
 from tidings.bench.peers import PEERS
 from tidings.bench.peers.java import PeerFailed
-from tidings.bench.peers.measuring import check_peer, measure_peer
+from tidings.bench.peers.measurement import check_peer, measure_peer
 from tidings.bench.results import Measured, Result, Run
 from tidings.errors import MatchingError
 from tidings.matching.algorithms import ALGORITHMS, UnknownAlgorithm
@@ -40,7 +40,7 @@ class Plan:
     events: int = 10_000
     algorithms: tuple[str, ...] = ("default",)
     peers: tuple[str, ...] = ()
-    threads: int = 1
+    threads: int = 1  # CHOSEN: as many as the default algorithm chooses; peers get all
     seconds: float = 10.0
     build_limit: float = 60.0
 
@@ -50,7 +50,7 @@ def run_matching(plan: Plan, say: Say = quiet) -> Run:
     for name in plan.algorithms:
         if name not in ALGORITHMS:
             raise UnknownAlgorithm(name)
-    pa.set_cpu_count(plan.threads)
+    pa.set_cpu_count(plan.threads or available_threads())
     checked = _checked(plan, say)
     say(f"making {plan.subscriptions:,} subscriptions")
     prepared = Prepared.of(plan.workload, plan.subscriptions, plan.events)
@@ -120,7 +120,9 @@ def _peers(plan: Plan, prepared: Prepared, say: Say) -> list[Measured]:
     made = []
     for name in plan.peers:
         say(f"measuring {name}")
-        made.append(measure_peer(name, grid, plan.threads, 2 * plan.seconds))  # large batches suit them
+        made.append(
+            measure_peer(name, grid, plan.threads or available_threads(), 2 * plan.seconds)
+        )  # large batches suit them
     return made
 
 

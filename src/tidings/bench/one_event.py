@@ -15,10 +15,10 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from tidings.bench.checking import SMALL, built, compare, naive_answers
+from tidings.bench.agreement import SMALL, built, compare, naive_answers
 from tidings.bench.machine import Machine, commit
 from tidings.bench.matching import Say, options_of, quiet
-from tidings.bench.measuring import Prepared, TookTooLong
+from tidings.bench.measurement import Prepared, TookTooLong
 from tidings.bench.peers.java import PeerFailed
 from tidings.bench.peers.programs import PROGRAMS, Program, Round, unable, write_workload
 from tidings.bench.results import Answers

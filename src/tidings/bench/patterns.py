@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tidings.bench.checking import Disagreement
+from tidings.bench.agreement import Disagreement
 from tidings.bench.machine import Machine, commit
 from tidings.bench.peers.java import FOLDER, prepared_java
 from tidings.bench.peers.programs import Peer, Program, Round

@@ -34,7 +34,7 @@ class Section:
             f"--events {plan.events}",
             f"--algorithms {algorithms}",
             "--peers" if plan.peers == ALL_PEERS else f"--peer {','.join(plan.peers)}" if plan.peers else "",
-            f"--threads {plan.threads}" if plan.threads > 1 else "",
+            f"--threads {plan.threads or 'auto'}" if plan.threads != 1 else "",
             f"--seconds {plan.seconds:g}",
         ]
         return " ".join(part for part in parts if part)
@@ -67,6 +67,8 @@ def sections(quick: bool = False) -> list[Section]:
                 plan(LeSubscribe(1.0), 3_200_000, PAPERS, "prototype"), "--equality 1"),
         Section("threads", "The same with two threads",
                 plan(LeSubscribe(0.5), 3_200_000, ("default",), threads=2), "--equality 0.5"),
+        Section("threads-auto", "The same with as many threads as the default chooses",
+                plan(LeSubscribe(0.5), 3_200_000, ("default",), threads=0), "--equality 0.5"),
         Section("everyone", "Le Subscribe, 100,000 subscriptions: every algorithm and today's tools",
                 plan(LeSubscribe(0.5), 100_000, QUICK, *ALL_PEERS), "--equality 0.5"),
         Section("thesis", "Thesis, 100,000 subscriptions: every algorithm and today's tools",

@@ -19,7 +19,7 @@ import pyarrow as pa
 from pyspark.sql import functions
 
 import tidings.spark
-from tidings.bench.checking import Disagreement, check_small
+from tidings.bench.agreement import Disagreement, check_small
 from tidings.bench.machine import Machine, commit
 from tidings.events import EventBatch, read_events
 from tidings.matching.boxes.bulk import box_table

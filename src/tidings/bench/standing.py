@@ -13,8 +13,8 @@ from time import perf_counter
 
 import numpy as np
 
-from tidings.bench.checking import built
-from tidings.bench.measuring import Prepared
+from tidings.bench.agreement import built
+from tidings.bench.measurement import Prepared
 from tidings.events import EventBatch
 from tidings.language import Subscription
 from tidings.matching.algorithm import Algorithm
@@ -27,7 +27,7 @@ _AT_ONCE = 100  # changes between batches, when they go on
 _NEW_PROCESS = """
 import time
 started = time.perf_counter()
-from tidings.bench.checking import built
+from tidings.bench.agreement import built
 from tidings.matching.boxes.bulk import box_table
 from tidings.workloads import LeSubscribe
 workload = LeSubscribe()

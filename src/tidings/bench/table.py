@@ -18,7 +18,7 @@ def rows(results: Sequence[Result]) -> list[tuple[str, ...]]:
 
 def title(run: Run) -> str:
     options = ", ".join(f"{name} {value}" for name, value in run.options.items())
-    threads = "one thread" if run.threads == 1 else f"{run.threads} threads"
+    threads = {0: "threads as the default chooses", 1: "one thread"}.get(run.threads, f"{run.threads} threads")
     return f"{run.workload} ({options}): {run.subscriptions:,} subscriptions, {run.events:,} events, {threads}"
 
 

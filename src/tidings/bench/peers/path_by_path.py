@@ -14,7 +14,7 @@ from typing import Any
 
 from lxml import etree
 
-from tidings.bench.checking import Disagreement
+from tidings.bench.agreement import Disagreement
 from tidings.bench.peers.java import FOLDER, prepared_java
 from tidings.bench.peers.programs import Peer, Program
 from tidings.paths.printer import path_text

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
-from tidings.bench.measuring import TookTooLong, time_limit
+from tidings.bench.measurement import TookTooLong, time_limit
 from tidings.bench.peers.java import FOLDER, PeerFailed, prepared_java
 from tidings.bench.results import Counts
 from tidings.events import write_event

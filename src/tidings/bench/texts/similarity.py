@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tidings.bench.checking import Disagreement
+from tidings.bench.agreement import Disagreement
 from tidings.bench.machine import Machine, commit
 from tidings.events import EventBatch
 from tidings.language.similarity import TOLERANCE, cosine, similar_key, statistics_of

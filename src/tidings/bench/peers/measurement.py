@@ -6,9 +6,9 @@ from time import perf_counter
 
 import numpy as np
 
-from tidings.bench.checking import SMALL, compare
+from tidings.bench.agreement import SMALL, compare
 from tidings.bench.grid import Grid
-from tidings.bench.measuring import TRIES, TookTooLong, planned, time_limit
+from tidings.bench.measurement import TRIES, TookTooLong, planned, time_limit
 from tidings.bench.peers import Peer, make_peer
 from tidings.bench.peers.java import PeerFailed
 from tidings.bench.peers.numpy_scan import NumpyScan

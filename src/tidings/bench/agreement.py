@@ -71,8 +71,8 @@ def naive_answers(table: PredicateTable, batch: EventBatch) -> Answers:
 
 def built(name: str, catalog: Catalog, boxes: BoxTable, ids: list[str], threads: int = 1) -> Algorithm:
     """The algorithm with all boxes loaded."""
-    # A benchmark says how many threads there are; the default algorithm would choose for itself.
-    matcher = BoxMatcher(catalog, threads) if name == BoxMatcher.name else make_matcher(name, catalog)
+    # A benchmark says how many threads there are; with 0, the default algorithm chooses for itself.
+    matcher = BoxMatcher(catalog, threads or None) if name == BoxMatcher.name else make_matcher(name, catalog)
     if not hasattr(matcher, "load"):
         raise NoBulkLoading(name)
     matcher.load(boxes, ids)

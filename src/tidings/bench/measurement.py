@@ -13,7 +13,8 @@ from types import FrameType
 
 import numpy as np
 
-from tidings.bench.checking import answers_of, built
+from tidings.bench.agreement import answers_of, built
+from tidings.bench.machine import available_threads
 from tidings.bench.results import Answers, Measured, Result
 from tidings.errors import MatchingError, TidingsError
 from tidings.events import EventBatch
@@ -24,6 +25,7 @@ from tidings.matching.boxes.predicate_table import PredicateTable
 from tidings.workloads import Workload
 
 TRIES = 3
+TURNS = 3  # batches for each number of threads (`matching.index.threads`)
 MATCHES_AT_ONCE = 1 << 26  # of one batch: 256 MB of answers
 
 
@@ -89,10 +91,13 @@ def measure(name: str, prepared: Prepared, threads: int = 1, seconds: float = 10
             build_s = prepared.boxes_s + perf_counter() - started
     except (MatchingError, TookTooLong) as problem:
         return Measured(Result(name, note=f"not built: {problem}"))
-    return _measured(name, matcher, prepared, build_s, seconds)
+    return _measured(name, matcher, prepared, build_s, seconds, 0 if threads else TURNS * available_threads())
 
 
-def _measured(name: str, matcher: Algorithm, prepared: Prepared, build_s: float, seconds: float) -> Measured:
+def _measured(
+    name: str, matcher: Algorithm, prepared: Prepared, build_s: float, seconds: float, before: int = 0
+) -> Measured:  # fmt: skip
+    """`before`: batches that are not timed, in which the matcher chooses its threads."""
     batch = prepared.batch
 
     def run(rows: int) -> tuple[float, int]:
@@ -101,6 +106,8 @@ def _measured(name: str, matcher: Algorithm, prepared: Prepared, build_s: float,
         return perf_counter() - started, len(found)
 
     rows, at_once = planned(run, len(batch), seconds)
+    for _ in range(before):
+        run(rows)
     best, candidates, answers = timed(matcher, batch, rows, at_once)
     matches = int(answers.counts.sum())
     stored = getattr(matcher, "bytes", None)

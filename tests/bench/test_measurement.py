@@ -4,10 +4,10 @@ import time
 
 import pytest
 
-from tidings.bench.checking import built
+from tidings.bench.agreement import built
 from tidings.bench.floor import floor_ns
 from tidings.bench.growth import BASE, Rarer, exponent, narrower
-from tidings.bench.measuring import MATCHES_AT_ONCE, TRIES, TookTooLong, planned, time_limit
+from tidings.bench.measurement import MATCHES_AT_ONCE, TRIES, TookTooLong, planned, time_limit
 from tidings.bench.table import markdown, number, plain
 from tidings.matching.boxes.bulk import box_table
 
