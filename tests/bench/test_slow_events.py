@@ -33,25 +33,26 @@ def test_events_are_hostile() -> None:
 
 
 def test_each_size_has_a_worst_event() -> None:
-    found = run_slow_events(150, 30)
-    assert found
-    assert all(one.ratio >= 1 and one.worst.startswith("e") for one in found)
+    found = run_slow_events(40, 10, fewest=3)
+    assert {one.way for one in found} == {"match", "match_one"}
+    assert all(one.ratio > 0 and one.worst.startswith("e") for one in found)
 
 
 def test_no_event_costs_more_than_its_values() -> None:
-    """Counted, not timed: where Python decides, a few steps and bytes for each value that a predicate tests. Pairs of
-    values would be hundreds of times as many."""
+    """Counted, not timed: where Python decides, a few steps and bytes for each value that a predicate tests, or each
+    character of a document. Pairs of values would be hundreds of times as many."""
     schema = catalog()
     bound = [Filter.parse(text, schema) for text in filters(24, seed=3)]
     assert sum("*" in filter.text for filter in bound) > 5
     most = 0
     for number in range(3, 15):
         bindings = validate(hostile(number, 3, schema), schema).bindings()
+        sizes = {name: len("".join(map(str, of)) if name == "document" else of) for name, of in bindings.items()}
         for filter in bound[number % 2 :: 2]:
             literals = [literal for conjunction in filter.conjunctions for literal in conjunction]
-            values = sum(len(bindings.get(name, ())) for literal in literals for name in attributes_of(literal))
+            values = sum(sizes.get(name, 0) for literal in literals for name in attributes_of(literal))
             work = work_of(partial(choice.matches, filter.conjunctions, bindings, schema))
-            assert work.steps < 1_000 * (values + 100), (number, filter.text)
-            assert work.memory < 500 * (values + 100), (number, filter.text)
+            assert work.steps < 1_000 * (values + 300), (number, filter.text)
+            assert work.memory < 500 * (values + 300), (number, filter.text)
             most = max(most, values)
     assert most > 1_000

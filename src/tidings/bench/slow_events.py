@@ -237,7 +237,7 @@ class SizeResult:
 
 
 def run_slow_events(
-    events: int = 5_000, subscriptions: int = 1_000, seed: int = 1, say: Say = quiet
+    events: int = 5_000, subscriptions: int = 1_000, seed: int = 1, say: Say = quiet, fewest: int = _FEWEST
 ) -> list[SizeResult]:
     """By way and size, the smallest first; sizes with few events are left out."""
     schema = catalog()
@@ -265,7 +265,7 @@ def run_slow_events(
     return [
         SizeResult(way, 2**power, len(found), median(usual[way, power]), *max(found))
         for (way, power), found in sorted(timed.items())
-        if len(found) >= _FEWEST
+        if len(found) >= fewest
     ]
 
 
