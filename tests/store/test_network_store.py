@@ -161,3 +161,20 @@ def test_a_clock_that_was_set_back_does_not_repeat_an_incarnation_after_a_restor
             begun.add(node.incarnations[-1][0])
             assert node.incarnations[-1][0] > 5_000
     assert len(begun) == 2
+
+
+def test_the_last_gaps_are_kept(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nodes, "MOST_GAPS", 3)
+    for place in range(5):
+        store.store_heard([Heard(gap=Gap("berlin", place, place + 1))])
+    node = store.node()
+    assert node is not None
+    assert [gap.after for gap in node.gaps] == [2, 3, 4]
+
+
+def test_a_server_that_is_struck_off_keeps_no_mark(store: Store) -> None:
+    store.store_heard([Heard(marks=(("berlin", (5, 1)), ("cairo", (5, 1))))])
+    store.store_heard([Heard(orders=(StoredOrder("r", "strike off", "berlin"),))])
+    node = store.node()
+    assert node is not None
+    assert set(node.marks) == {"cairo"}
