@@ -1,4 +1,4 @@
-"""The news documents beside this repository, subscribed to by choosing on the page, published by HTTP and through the
+"""The news documents and auctions beside this repository, subscribed to by choosing on the page, published by HTTP and through the
 XML port, and seen on the page as they are matched."""
 
 from __future__ import annotations
@@ -19,16 +19,20 @@ from tests.service.xml_served import Client
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
+_PEOPLE = "/site/people/person[profile/@income > 50000]/name"
 pytestmark = pytest.mark.slow
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect
 
 
-def test_news_is_chosen_by_path_and_seen_live(browser: Browser, tmp_path: Path) -> None:
-    small = [file for file in files() if file.stat().st_size < 200_000]
-    first, *wanted = (file for file in small if etree.parse(str(file)).xpath("//n:headline", namespaces=PREFIXES))
-    others = [file for file in small if file != first]
+def test_documents_are_chosen_by_path_and_seen_live(browser: Browser, tmp_path: Path) -> None:
+    trees = {file: etree.parse(str(file)) for file in files()}
+    first, *news = (file for file, tree in trees.items() if tree.xpath("//n:headline", namespaces=PREFIXES))
+    auctions = [file for file, tree in trees.items() if tree.xpath(_PEOPLE)]
+    assert max(file.stat().st_size for file in auctions) > 1_000_000
+    wanted = [*auctions, *news]
+    others = [*auctions, *(file for file in trees if file != first and file not in auctions)]
     assert 3 < len(wanted) < 25, "a page has 25"
-    with Served(tmp_path) as served:
+    with Served(tmp_path, TIDINGS_LARGEST_EVENT=str(4 << 20)) as served:
         context = browser.new_context(base_url=f"http://127.0.0.1:{served.port}")
         context.set_default_timeout(2 * PATIENCE)
         page = register(context.new_page(), "ann")
@@ -45,6 +49,7 @@ def test_news_is_chosen_by_path_and_seen_live(browser: Browser, tmp_path: Path) 
         page.select_option("select[aria-label=Attribute]", "document")
         page.get_by_label("Next step of document").select_option("//n:headline")
         expect(page.locator("#text")).to_have_value("document xpath '//n:headline'")
+        page.fill("#text", f"document xpath '//n:headline' or document xpath '{_PEOPLE}'")
         page.click("#save")
         page.wait_for_selector("text=Subscribed. Every event")
         page.wait_for_selector(".live.on")

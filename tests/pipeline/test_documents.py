@@ -2,11 +2,17 @@
 
 from pathlib import Path
 
+import pyarrow as pa
+import pytest
 from lxml import etree
 from pyspark.sql import SparkSession
 
 from tests.pipeline.oracle import stored
 from tests.pipeline.test_stream import run_once
+from tidings.language import Filter
+from tidings.pipeline.batch import history_frames
+from tidings.pipeline.batch.history import NOTIFIED, differences, replayed
+from tidings.pipeline.batch.query import STORED, matching
 from tidings.schema import Attribute, AttributeUse, Domain, EventType, Kind
 from tidings.schema.documents.grammar import Grammar
 from tidings.schema.documents.rules import DocumentRules
@@ -57,3 +63,32 @@ def test_subscriptions_by_path_hear_of_documents_as_lxml_finds_them(tmp_path: Pa
         run_once(store, spark)
         assert stored(store) == wanted
         assert {id for _, id in wanted} == {*_PATHS, "urgent", "late"}
+
+
+@pytest.mark.parametrize("place", ["here", "on Spark"])
+def test_queries_and_back_tests_over_stored_documents(
+    tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    monkeypatch.setattr(history_frames, "_STRETCH", 4)  # several stretches
+    session = None if place == "here" else request.getfixturevalue("spark")
+    with Store.open(tmp_path / "tidings.db") as store:
+        store.append([Grow(change) for change in _OPENING])
+        store.append([Subscribe(id, f"article xpath '{path}'", "ann") for id, path in _PATHS.items()])
+        trees = {}
+        for number, document in enumerate(_DOCUMENTS):
+            raw = {"id": f"n{number}", "event_type": "news", "attributes": {"article": document}}
+            store.append([Publish(raw)])
+            trees[store.tail()] = etree.fromstring(document.replace("&eacute;", "é"))
+        hears = {
+            id: [at for at, tree in trees.items() if tree.xpath(f"boolean({path})")] for id, path in _PATHS.items()
+        }
+        assert all(hears.values())
+        for id in _PATHS if session is None else ("codes", "accents"):
+            filter = Filter.parse(f"article xpath '{_PATHS[id]}'", store.catalog())
+            found = pa.Table.from_batches(matching(store, filter, 0, store.tail(), session), STORED)
+            assert found.column("position").to_pylist() == hears[id], id
+        again = pa.Table.from_batches(replayed(store, 0, store.tail(), session), NOTIFIED)
+        pairs = zip(again["position"].to_pylist(), again["subscription"].to_pylist(), strict=True)
+        assert sorted(pairs) == sorted((at, id) for id, positions in hears.items() for at in positions)
+        lost, _ = differences(store, 0, store.tail(), again.to_batches())
+        assert len(lost) == len(again), "nothing was notified before"

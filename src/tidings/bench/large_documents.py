@@ -17,6 +17,7 @@ from tidings.schema.documents.limits import DocumentLimits
 from tidings.workloads.documents import GRAMMARS, DocumentWorkload
 
 _WARM = 300  # documents
+_VALUES = ("bank", "rate", "storm", "court", "goal", "oil", "1", "2", "3", "40")
 
 
 def hostile(sizes: Sequence[int]) -> None:
@@ -24,12 +25,14 @@ def hostile(sizes: Sequence[int]) -> None:
     one."""
     names = sorted(GRAMMARS["nitf"][1])
     dice = random.Random(3)
-    document = b"<nitf>" + b"".join(_thicket(names, dice) for _ in range(999)) + b"</nitf>"
+    bare = b"".join(_thicket(names, dice) for _ in range(999))
+    with_values = b"".join(_thicket(names, dice, _VALUES) for _ in range(499))
     for tests, size in itertools.product((0, 1), sizes):
         workload = DocumentWorkload("nitf", tests=tests)
         ordinary = workload.documents(_WARM)
         index = filled(workload.paths(size, _WARM))
         index.match(read_documents(ordinary))
+        document = b"<nitf>" + (with_values if tests else bare) + b"</nitf>"
         before = most_memory()
         for attempt in (1, 2):
             started = time.process_time()
@@ -84,14 +87,14 @@ def most_memory() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def _thicket(names: Sequence[str], dice: random.Random) -> bytes:
-    """A hundred elements, most of them within the one before."""
+def _thicket(names: Sequence[str], dice: random.Random, values: Sequence[str] = ()) -> bytes:
+    """A hundred elements, most of them within the one before, each with one of the values."""
     made: list[str] = []
     opened: list[str] = []
     for _ in range(100):
         while opened and (len(opened) > 90 or dice.random() < 0.05):
             made.append(f"</{opened.pop()}>")
         opened.append(dice.choice(names))
-        made.append(f"<{opened[-1]}>")
+        made.append(f"<{opened[-1]}>{dice.choice(values) if values else ''}")
     made += [f"</{name}>" for name in reversed(opened)]
     return "".join(made).encode()
