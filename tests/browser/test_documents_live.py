@@ -1,5 +1,5 @@
-"""The news documents and auctions beside this repository, subscribed to by choosing on the page, published by HTTP and through the
-XML port, and seen on the page as they are matched."""
+"""The news documents and auctions beside this repository, subscribed to by choosing on the page, published by HTTP and
+through the XML port, and seen on the page as they are matched."""
 
 from __future__ import annotations
 
