@@ -82,7 +82,8 @@ def collect_tested(
                             if needs[operations[left]] & ~below[node] == 0:
                                 held = leads(
                                     operations[left], node, operation_kind, operation_first, operation_second,
-                                    operation_label, names, node_end, kinds, labels, occurring, starts, stops, trail, looked, patience,
+                                    operation_label, names, node_end, kinds, labels, occurring, starts, stops, trail,
+                                    looked, patience,
                                 )  # fmt: skip
                             if held == UNDECIDED:
                                 held = sought(reading, operations[left], node)
