@@ -178,3 +178,22 @@ def test_only_boxes_that_may_differ_are_looked_at_again(monkeypatch: pytest.Monk
     for values, count in (([5, 6], 59), ([7, 8], 0)):
         event = {"id": "e", "event_type": "any", "attributes": {"p": values, "q": 7, "r": 0}}
         assert len(matcher.match_one(event)) == count
+
+
+@pytest.mark.parametrize(
+    ("text", "attributes", "holds"),
+    [
+        ("p < q and p > 6", {"p": [5, 8], "q": 7}, False),
+        ("p < q and p > 4", {"p": [5, 8], "q": 7}, True),
+        ("p < 2 * q and p > 15", {"p": [5, 18], "q": 7}, False),
+        ("p < 2 * q and p > 4", {"p": [5, 18], "q": 7}, True),
+    ],
+)
+def test_a_side_on_a_compared_attribute_strikes_values(text: str, attributes: dict[str, Any], holds: bool) -> None:
+    event = {"id": "e", "event_type": "any", "attributes": attributes}
+    for thresholds in (LOW, DEFAULTS):
+        matcher = BoxMatcher(SCHEMA, 1, thresholds)
+        for number in range(10):
+            matcher.add(Subscription(f"s{number}", Filter.parse(text, SCHEMA)))
+        assert len(matcher.match_one(event)) == 10 * holds
+        assert len(matcher.match(EventBatch.of([validate(event, SCHEMA)], SCHEMA))) == 10 * holds

@@ -59,6 +59,7 @@ _PATTERNS = tuple(
 _STRINGS = (f"{_M}test_strings.py", f"{_M}test_patterns.py")
 _COMPUTED = (f"{_M}test_computed.py", f"{_M}test_places.py")
 _SEVERAL = (
+    f"{_M}test_several_computed.py::test_a_side_on_a_compared_attribute_strikes_values",
     f"{_M}test_several_computed.py::test_equals_naive[default]",
     f"{_M}test_several_computed.py::test_python_checks_no_filter",
 )
