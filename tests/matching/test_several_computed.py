@@ -187,6 +187,11 @@ def test_only_boxes_that_may_differ_are_looked_at_again(monkeypatch: pytest.Monk
         ("p < q and p > 4", {"p": [5, 8], "q": 7}, True),
         ("p < 2 * q and p > 15", {"p": [5, 18], "q": 7}, False),
         ("p < 2 * q and p > 4", {"p": [5, 18], "q": 7}, True),
+        ("p < -1 * q and p > 6", {"p": [5, 8], "q": [-9, -6]}, True),
+        ("p = 2 * q and p > 4", {"p": [4, 5, 6, 9], "q": [1, 3, 4]}, True),
+        ("p = 2 * q and p > 6", {"p": [6, 7, 9], "q": [3, 4]}, False),
+        ("p > q and p < 2 * q", {"p": [1, 9], "q": [3, 4]}, False),
+        ("p > q and p < 2 * q", {"p": [1, 5, 9], "q": [3, 4]}, True),
     ],
 )
 def test_a_side_on_a_compared_attribute_strikes_values(text: str, attributes: dict[str, Any], holds: bool) -> None:
