@@ -62,8 +62,9 @@ def _run(session: SparkSession, composites: int, events: int, often: bool) -> No
         running = query.run_once()
         assert running is not None
         looks = [Look(store.committed(COMPOSITES), time.monotonic(), tree_seconds())]
-        while running.isActive:
-            done = store.committed(COMPOSITES)
+        active = True
+        while active:
+            active, done = running.isActive, store.committed(COMPOSITES)
             if done > looks[-1].done:
                 looks.append(Look(done, time.monotonic(), tree_seconds()))
             time.sleep(0.02)
