@@ -83,7 +83,7 @@ class TimeStep:
         return None if self.end is not None and time >= self.end else int(time)
 
     def far(self, state: int, events: int) -> int | None:
-        """How far time may go for about so many events to come; None: they have ended."""
+        """The time by which about that many events have come; None if they have ended."""
         ended = self.end is not None and state >= self.end
         period = int(self.leaf.span) if isinstance(self.leaf, Every) else _DAY
         return None if ended else state + events * period

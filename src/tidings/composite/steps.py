@@ -271,7 +271,7 @@ class AbsentStep:
         return self._pass_frames(frame_end, until + 1, made), made
 
     def far(self, state: State, frames: int) -> int | None:
-        """How far time may go for at most so many frames to end; None: they have ended."""
+        """The time by which at most that many frames have ended; None if they have ended."""
         ended = self.end is not None and state > self.end
         return None if ended else int(state) + self.lag + (frames - 1) * self.within
 

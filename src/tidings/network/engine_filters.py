@@ -118,7 +118,7 @@ class EngineFilters(Filters):
 
 
 def _runs(texts: Sequence[values.Filter], count: int) -> Iterator[tuple[values.Filter, ...]]:
-    """About so many runs, or half of it. What a run ends with says that it ends: one filter more or less changes one
+    """About that many runs, or half. What a run ends with says that it ends: one filter more or less changes one
     run, and the others need not be merged again."""
     length = 1 << (len(texts) // count).bit_length()
     start = 0

@@ -1,7 +1,7 @@
 """Disabling, enabling and deleting an account: it, its tokens, subscriptions and moves, advertisements and deliveries.
 
-They change in one transaction, unless there are so many that other writers would wait: then in several. An account is
-disabled in the first, so that it can do no more, and deleted in the last, so that whoever may delete it may do so again
+They change in one transaction, unless they are enough to make other writers wait: then in several. An account is
+disabled in the first, so that it can do no more, and deleted in the last, so that it may be deleted again
 where the first try was cut off."""
 
 from __future__ import annotations

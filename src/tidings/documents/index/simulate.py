@@ -143,7 +143,7 @@ def hold_plain(
 
 @bare_kernel
 def drop(trie: Any, left: Any, node: Any, paths: Any) -> None:
-    """So many paths less are left at a trie node, and so above it."""
+    """Subtracts paths from a trie node and from those above it."""
     while node >= 0:
         left[node] -= paths
         node = trie.parent[node]

@@ -60,7 +60,7 @@ class DeadLetters:
 
     @property
     def beyond(self) -> int:
-        """How many more records were refused and not published since; they are not kept. At least so many if `more`."""
+        """How many more records were refused and not published since; they are not kept. A lower bound if `more`."""
         return len(self._beyond)
 
     def add(self, feed: str, place: str, found: Located, told: dict[str, Any], faults: Iterable[str]) -> None:

@@ -21,7 +21,7 @@ _OF_TEXT = re.compile(
     r"utf-(8|16|32).*|ascii|iso8859-.*|cp\d+|koi8-.*|mac-.*|shift_jis.*|euc_.*|iso2022_.*|gb.*|big5.*"
 )
 _IN_LINES = ("csv", "json", "log")  # where a damaged line costs no other
-MOST_DAMAGED = 100  # at most one line in so many
+MOST_DAMAGED = 100  # at most one line in this many
 ESCAPED = "surrogateescape"  # invalid bytes become halves of surrogate pairs, which no event may have
 
 
@@ -64,7 +64,7 @@ def not_text(content: Content, layout: Layout, body: bytes | None = None) -> str
 
 
 def few_enough(damaged: int, lines: int) -> bool:
-    """Whether lines that are no text may be faults of their own; else the encoding is another."""
+    """Whether lines that are not text may be faults of their own; else the encoding is another."""
     return damaged * MOST_DAMAGED <= lines
 
 

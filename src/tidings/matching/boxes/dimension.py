@@ -135,7 +135,7 @@ class Dimension:
         return offsets_of(np.where(known, np.diff(offsets), 0)), ordinals[ordinals >= 0]
 
     def ahead(self, batch: EventBatch, rows: npt.NDArray[np.int64], flat: Any) -> Ordinals:
-        """The ordinal of each of the rows' times from now; none where there is no now."""
+        """The ordinal of each of the rows' times from now; none where there is no `now`."""
         now, known = batch.now.fill_null(0).to_numpy(), batch.now.is_valid().to_numpy(zero_copy_only=False)
         times = flat.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
         bound = known[rows] & flat.is_valid().to_numpy(zero_copy_only=False)

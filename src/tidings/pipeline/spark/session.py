@@ -176,7 +176,7 @@ def parallelism(session: SparkSession) -> int:
 
 
 def settings_for(master: str, java_options: str = "") -> dict[str, str]:
-    """What Spark is told of ours. Options of Java are its defaults: the user's come after them and win. Only of the
+    """Our settings for Spark. Options of Java are its defaults: the user's come after them and win. Only of the
     garbage collector there may be one."""
     if not is_local(master):
         return _OURS | {_JAVA_OPTIONS: _EXIT}

@@ -1,6 +1,6 @@
 """Filters and composites are bound in threads of their own, of one account one at a time.
 
-To bind a text may take a tenth of a second. Neither whoever publishes waits for it, nor whoever reads from the store:
+To bind a text may take a tenth of a second. Neither publishers wait for it, nor readers of the store:
 tokens are looked up there, and readiness is judged.
 """
 

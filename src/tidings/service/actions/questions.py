@@ -141,7 +141,7 @@ class Questions:
         return await asyncio.shield(self._search(owner, wanted))
 
     async def find_soon(self, owner: str, wanted: Wanted, seconds: float) -> Sought | None:
-        """None where they are not found within so many seconds: the search goes on, and whoever asks for the same
+        """None where they are not found within that many seconds: the search goes on, and the next request for the same
         meanwhile waits for it. Raises LanguageError."""
         done, _ = await asyncio.wait({search := self._search(owner, wanted)}, timeout=seconds)
         return search.result() if done else None

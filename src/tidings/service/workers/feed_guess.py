@@ -239,7 +239,7 @@ def _said(one: Field) -> dict[str, str]:
 
 
 def _meant(key: str, text: str) -> Any:
-    """`true` for the names of a list; `ja=yes, nein=no` as a table. What is neither is told where mappings are read."""
+    """`true` for the names of a list; `ja=yes, nein=no` as a table. Else the mapping is refused."""
     if key == "path" and text == "true":
         return True
     if key == "replace" and text:

@@ -101,7 +101,7 @@ function refreshing(place) {
   if (place.dataset.at === "once") look();
 }
 
-/** What the server was not ready with when it sent the page. What goes wrong is told on the page that its link leads to. */
+/** What the server was not ready with when it sent the page. Errors are shown on the page that its link leads to. */
 async function later(place) {
   const text = await piece(place.dataset.later);
   if (text === ENDED) tellEnded();
