@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from tests.mutants.listed import MUTANTS
-from tests.mutants.mutant import LIMIT, run
+from tests.mutants.mutant import LIMIT, rows, run
 
 _README = Path(__file__).parent / "README.md"
 _PAGE = """# Mutants
@@ -34,24 +34,18 @@ def main(arguments: list[str]) -> int:
         if plain.killed_by is not None or plain.seconds > LIMIT / 4:
             print(f"fails without any mutant, or takes too long: {plain.killed_by}")
             return 1
-    rows, survivors = _rows(), []
+    known, survivors = rows(), []
     for mutant in chosen:
         killed_by, seconds = run(mutant.tests, mutant)
         print(f"{seconds:5.1f} s  {mutant.name}: {killed_by or 'SURVIVED'}", flush=True)
         if killed_by is None:
             survivors.append(mutant.name)
         else:
-            rows[mutant.name] = f"| {mutant.name} | `{mutant.file}` | `{killed_by.removeprefix('tests/')}` |\n"
+            known[mutant.name] = f"| {mutant.name} | `{mutant.file}` | `{killed_by.removeprefix('tests/')}` |\n"
     print(f"{len(chosen) - len(survivors)} of {len(chosen)} killed", *survivors)
     if write:
-        _README.write_text(_PAGE + "".join(rows[one.name] for one in MUTANTS if one.name in rows))
+        _README.write_text(_PAGE + "".join(known[one.name] for one in MUTANTS if one.name in known))
     return 1 if survivors else 0
-
-
-def _rows() -> dict[str, str]:
-    """Those that the page has, by name."""
-    lines = [line for line in _README.read_text().splitlines(keepends=True) if line.startswith("| ")]
-    return {line.split(" | ")[0].removeprefix("| "): line for line in lines[1:]}
 
 
 sys.exit(main(sys.argv[1:]))

@@ -18,6 +18,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "tidings"
 LIMIT = 240  # seconds for one run; where nothing is wrong, a selection passes in some 15 s on an idle machine
+_README = Path(__file__).parent / "README.md"
 _KEPT_OUTPUT = 4000
 
 
@@ -39,6 +40,17 @@ class Mutant(NamedTuple):
 class Run(NamedTuple):
     killed_by: str | None  # None: all tests passed
     seconds: float
+
+
+def rows() -> dict[str, str]:
+    """Those of the page, by the name of the mutant."""
+    lines = [line for line in _README.read_text().splitlines(keepends=True) if line.startswith("| ")]
+    return {line.split(" | ")[0].removeprefix("| "): line for line in lines[1:]}
+
+
+def killers() -> dict[str, str]:
+    """The test that noticed each mutant, by its name, as the page has it: run first, it saves nine tenths of the time."""
+    return {name: "tests/" + row.split(" | ", 2)[2].strip(" |\n").strip("`") for name, row in rows().items()}
 
 
 def run(tests: tuple[str, ...], mutant: Mutant | None = None, slow: bool = False) -> Run:
