@@ -13,6 +13,7 @@ from tidings.events import Event, EventBatch
 from tidings.language import Filter, Subscription
 from tidings.matching import naive
 from tidings.matching.algorithms import make_matcher
+from tidings.matching.boxes.second_look import relation_of, supported
 from tidings.matching.explain import explain
 
 
@@ -36,6 +37,29 @@ def test_comparisons_between_attributes(name: str, texts: list[str], events: lis
     for row, event in enumerate(events):
         expected = [n for n, filter in enumerate(filters) if naive.matches(filter.tree, event, RELATED)]
         assert sorted(result.of(row).tolist()) == expected
+
+
+@given(st.lists(st.integers(0, 8), min_size=1, max_size=8), st.randoms(use_true_random=False), st.booleans())
+def test_support_is_one_related_value(parents: list[int], random: Any, partial: bool) -> None:
+    """The nodes of a tree in pre-order, some of which are the others: counting them finds what trying each finds."""
+    children = [[n for n, parent in enumerate(parents, 1) if min(parent, n - 1) == node] for node in range(9)]
+    ends = [0] * (len(parents) + 1)
+    order: list[int] = []
+
+    def visit(node: int) -> None:
+        rank = len(order)
+        order.append(node)
+        for child in children[node]:
+            visit(child)
+        ends[rank] = len(order)
+
+    visit(0)
+    others = sorted(random.sample(range(len(order)), random.randint(0, len(order))))
+    starts, stops = np.array(others, np.int64), np.sort(np.array([ends[rank] for rank in others], np.int64))
+    for rank, end in enumerate(ends):
+        for bits in range(16):
+            related = any(relation_of(rank, end, other, ends[other], partial) & bits for other in others)
+            assert bool(supported(rank, end, bits, partial, starts, stops)) == related
 
 
 @pytest.mark.parametrize("name", ["default", "scan"])

@@ -21,6 +21,7 @@ _POOL = (
 )
 _LOOK = (
     f"{_M}test_second_look.py::test_several_words_must_be_in_one_value",
+    f"{_M}test_second_look.py::test_support_is_one_related_value",
     f"{_M}test_second_look.py::test_comparisons_between_attributes[default]",
 )
 _CHOICE = (
