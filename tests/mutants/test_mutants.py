@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.mutants.listed import MUTANTS
-from tests.mutants.mutant import Mutant, killers, run
+from tests.mutants.mutant import ROOT, Mutant, killers, run
 
 KILLERS = killers()
 _ROOMS = {killer.split("/")[1] for killer in KILLERS.values()}
@@ -21,6 +21,9 @@ def test_the_page_lists_every_mutant() -> None:
     page = (Path(__file__).parent / "README.md").read_text()
     rows = [line.split(" | ")[:2] for line in page.splitlines() if line.startswith("| ")]
     assert rows[1:] == [[f"| {mutant.name}", f"`{mutant.file}`"] for mutant in MUTANTS]
+    for killer in KILLERS.values():
+        file, *_, name = killer.split("::")
+        assert f"def {name}(" in (ROOT / file).read_text(), f"{killer} is gone: python -m tests.mutants --write NAME …"
 
 
 @pytest.mark.slow
