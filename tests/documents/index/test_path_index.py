@@ -120,6 +120,10 @@ def test_paths_are_withdrawn_before_and_after_they_are_grouped():
         ("//c[. < 1]", False),
         ("//c[. >= 2]", True),
         ("//c[. > 2]", False),
+        ("//b[c <= 1 or z]", True),  # tests below an or are not looked up
+        ("//b[c < 1 or z]", False),
+        ("//b[c >= 2 or z]", True),
+        ("//b[c > 2 or z]", False),
         ("//b[@k = 'v']", True),
         ("//b[c = 'x' or @k = '']", False),
         ("//d[. < -2]", True),
