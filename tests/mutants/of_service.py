@@ -9,6 +9,9 @@ _API = "tests/service/api/"
 _SCOPES = (f"{_DOOR}test_scopes.py::test_a_publishers_token_can_only_publish",)
 _PUBLISHING = (f"{_API}test_event_routes.py::test_guests_publish_only_where_they_may",)
 _XML_SCOPES = (f"{_DOOR}test_scopes.py::test_every_xml_request_with_every_token",)
+_PAGE_SCOPES = (f"{_DOOR}test_scopes.py::test_every_route_with_every_token",)
+_SESSIONS = ("tests/service/pages/test_seeing.py::test_without_the_scope_subscribe_nothing_is_told_of_subscriptions",)
+_FEWER = (f"{_API}test_account_routes.py::test_a_token_cannot_have_more_than_its_account_or_end_in_the_past",)
 _KEPT = (f"{_DOOR}test_door.py::test_a_kept_answer_is_not_given_to_a_token_without_the_scope",)
 _BODIES = (f"{_DOOR}test_door.py::test_a_strangers_body_is_not_read", f"{_DOOR}test_door.py::test_shares")
 _TRACEBACKS = (f"{_DOOR}test_door.py::test_a_refused_line_keeps_no_traceback",)
@@ -25,6 +28,7 @@ _STEPS = ("tests/service/workers/test_questions.py",)
 _ADDRESSES = (f"{_DOOR}test_addresses.py",)
 _GUESSES = (f"{_DOOR}test_door.py::TestProxies",)
 _LIMITS = (f"{_DOOR}test_rate_limits.py", f"{_DOOR}test_door.py::TestTokens")
+_REMEMBERED = (f"{_DOOR}test_callers.py",)
 _LOGS = ("tests/test_logs.py", f"{_DOOR}test_request_ids.py")
 _VALIDITY = ("tests/service/xml/test_xml_growth.py::test_the_event_loop_does_not_wait_while_a_thread_validates",)
 _XML_BYTES = ("tests/service/xml/test_xml_safety.py::test_unfinished_requests_of_one_address_are_bytes_in_flight",)
@@ -51,10 +55,14 @@ _FAULTS = (
     ("a token has every scope", "service/door/callers.py", "if scope not in self.scopes:", "if not self.digest:", _SCOPES),
     ("anyone publishes", "service/api/events/event_routes.py", "    check_need(request, _NEED)", "    need_of", _PUBLISHING),
     ("scopes are not checked in XML", "service/xml/operations.py", "            allow(caller, scopes.XML[name])\n", "            allow\n", _XML_SCOPES),
+    ("scopes are not checked on pages", "service/pages/page_route.py", "    allow(caller, need)\n", "    allow\n", _PAGE_SCOPES),
+    ("a session can do more than its token", "service/actions/accounts.py", "scopes=by.scopes & account.scopes", "scopes=account.scopes", _SESSIONS),
+    ("a token can do more than its account", "service/actions/accounts.py", "for scope in () if scopes is None else sorted(scopes - account.scopes):", "for scope in ():", _FEWER),
     # the order of the guards
     ("kept answers before scopes", "service/door/idempotency.py", "    def handler_within(self) -> Handler:\n        handle = super().handler_within()", "    def get_route_handler(self) -> Handler:\n        handle = super().get_route_handler()", _KEPT),
     ("bodies of any size", "service/door/in_flight.py", "if size > self._largest:", "if False:", _BODIES),
     ("any number of bytes in flight", "service/door/in_flight.py", "if (held and held + size > share) or", "if", _BODIES),
+    ("any number of requests at once", "service/door/in_flight.py", "if count >= self._most_requests:", "if False:", _BODIES),
     ("bodies before authentication", "service/door/guarded_route.py", "            check_need(request, need)\n            return", "            await request.body()\n            check_need(request, need)\n            return", _BODIES),
     ("events before authentication", "service/api/events/event_routes.py", "    check_need(request, _NEED)", "    await request.body()\n    check_need(request, _NEED)", _BODIES),
     # refused lines
@@ -88,6 +96,7 @@ _FAULTS = (
     ("guesses lock the owner out", "service/actions/accounts.py", 'key = (username if is_username(username) else "", address)', 'key = (username if is_username(username) else "", "")', _GUESSES),
     ("junk tokens reach the store", "service/door/admission.py", "        self._by_address.take(network)\n", "", _LIMITS),
     ("a full table forgets everybody", "service/door/rate_limits.py", "buckets.popitem(last=False)", "buckets.clear()", _LIMITS),
+    ("every token is remembered", "service/door/callers.py", "while len(self._known) > _MOST_REMEMBERED:", "while False:", _REMEMBERED),
     # logs
     ("log lines can be forged", "logs.py", "return _UNSAFE.sub(lambda found: repr(found[0])[1:-1], text)", "return text", _LOGS),
     ("links with secrets are logged", "service/door/request_id.py", "if prefix in path:", "if False:", _LOGS),
@@ -103,7 +112,10 @@ _FAULTS = (
     ("old hashes stay", "service/actions/accounts.py", "if self.passwords.is_weak(account.password):", "if False:", _PASSWORDS),
     # secrets and strangers' addresses
     ("Apprise URLs in plain text", "store/databases/seal.py", '{**settings, "url": vault.seal(url)}', "{**settings}", _SEALED),
+    ("webhook secrets in plain text", "store/databases/seal.py", "return _sealed(connection, written(secrets)) if secrets else _NONE", "return written(secrets) if secrets else _NONE", _SEALED),
+    ("kept answers in plain text", "store/databases/seal.py", "return _sealed(connection, body) if body else body", "return body", _SEALED),
     ("Apprise URLs are shown", "service/api/channels/channel_shapes.py", 'if channel.kind == "apprise" and', "if False and", _SHOWN),
+    ("Apprise URLs at the operator's", "notifying/delivery.py", 'if channel.kind == "apprise":', "if False:", _SHOWN),
     ("Apprise URLs in attempts", "notifying/channels/apprise_channel.py", 'request = f"Apprise {apprise_place(url)}"', 'request = f"Apprise {url}"', _SHOWN),
     ("DNS rebinding", "feeds/sources/url_source.py", "request.url = url.copy_with(host=addresses[len(addresses) - 1 - left])", "request.url = url", _DIALLED),
     ("sent on to inside", "feeds/sources/url_source.py", "for one in found if not any(map(self._inside, first)) else ():", "for one in ():", _DIALLED),

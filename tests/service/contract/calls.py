@@ -331,7 +331,7 @@ def _still(network: dict[str, Any]) -> dict[str, Any]:
     }
     link |= {"state": "alive", "in_tree": True, "sent_per_second": 4.0, "received_per_second": 4.0, "problem": ""}
     servers = [{**one, "head": 21, "mark": 21, "reached": True, "level": True} for one in network["servers"]]
-    counts = {"taken": 5, "journaled": 5, "refused": 0}
+    counts = {"taken": 5, "journaled": 5, "refused": 0, "dropped": 0, "failed": 0}
     mutual = [{**one, "weight": 1.0} for one in network["mutual"]]
     more = {"incarnation": 1777629600000, "schema": 12, "filters": 3, "counts": counts, "mutual": mutual}
     return network | {"links": [link], "servers": servers} | more

@@ -12,7 +12,7 @@ from tidings.service.network import Network
 from tidings.service.network_errors import NoNetwork
 
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=60, pattern=r"^[A-Za-z0-9.-]+$")]
-Url = Annotated[str, msgspec.Meta(max_length=1_000, pattern=r"^https?://[^\s<>\"]+$")]
+Url = Annotated[str, msgspec.Meta(max_length=1_000, pattern=r'^https?://[^\s<>"]+$')]
 Secret = Annotated[str, msgspec.Meta(min_length=20, max_length=200)]
 _Id = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 _Pair = Annotated[list[str], msgspec.Meta(min_length=2, max_length=2)]
