@@ -1,10 +1,15 @@
 """Whatever a source holds, it is read or refused, and what is inferred from it is a schema."""
 
+import csv
+import io
 import json
+import re
 import tomllib
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
@@ -26,6 +31,27 @@ from tidings.schema.growth import grow
 _MARKUP = "<a>|</a>|<b class='x y'>|</b>|<tr>|<td>|&lt;|&#0;|<!--|-->|<![CDATA[|]]>|<?p|<script>|</|<a:b c:d='e'>"
 _VALUES = '{"a":|}|[|]|,|"|null|1e999|NaN|\\ud800|;|1,299.00|2026-05-01|x|é|\x00|\u202e|𝟛|-|$'
 PIECES = st.sampled_from([*_MARKUP.split("|"), *_VALUES.split("|"), "|", "\n", "\r"])
+_CELLS: tuple[Any, ...] = (
+    None, "", "x", "a longer text of some words", "audi", "vw", 5, -2.5, "12", "1,299.00", "1.250,5", "$5", "EUR 900",
+    "7 km", "12 Raten", "nicht unter 5000", "3 day auction", "12a", "VB", "NA", "-", "2026-05-01", "01.02.2016",
+    "31.12.2015 (neu!)", "03/04/2026", "9999-01-01", "Cars > Parts", "Cars > Parts > Brakes", "Cars", "37.8, -122.4",
+    True, ["audi", "vw"], ["Cars", "Parts"], [5, "x"], [], {"who": "ann"}, [{"who": "ann", "sum": 3}, {"who": None}],
+    [["x"]],
+)  # fmt: skip
+_ROWS = range(40)
+_USUAL: tuple[Callable[[int], Any], ...] = (
+    lambda n: n,
+    lambda n: f"${n},500.25",
+    lambda n: f"2026-05-{n % 28 + 1:02}",
+    lambda n: f"{n % 28 + 1:02}.05.2016",
+    lambda n: f"Cars > Parts > p{n % 9}",
+    lambda n: ["Cars", "Parts", f"p{n % 9}"],
+    lambda n: ("audi", "vw")[n % 2],
+    lambda n: f"a longer text of some words, number {n}",
+    lambda n: [{"who": "ann", "sum": n}] if n % 2 else None,
+)
+_UNUSUAL = st.dictionaries(st.sampled_from(_ROWS), st.sampled_from(_CELLS), max_size=6)
+_ANNOUNCED = re.compile(r"([0-9]+) would be refused and ([0-9]+) bad values left out")
 TEXTS = st.one_of(st.lists(PIECES, max_size=40).map("".join), st.text(max_size=80))
 
 
@@ -66,6 +92,49 @@ def test_what_is_inferred_is_a_schema_and_a_mapping(format: str, text: str) -> N
     except UnreadableFeed as problem:
         if str(problem) not in found.remarks:  # nothing may be wrong that was not announced
             raise
+
+
+@pytest.mark.parametrize("form", ["json", "csv"])
+@given(columns=st.lists(st.tuples(st.sampled_from(_USUAL), _UNUSUAL), min_size=1, max_size=4))
+@settings(max_examples=100)
+def test_nothing_is_refused_or_left_out_of_its_own_source_that_was_not_announced(
+    form: str, columns: list[tuple[Callable[[int], Any], dict[int, Any]]]
+) -> None:
+    """In each column a few rows are not like the others. The mapping is written and read, and the schema grown, before
+    the records come."""
+    rows = [{name: some.get(n, usual(n)) for name, (usual, some) in zip("abcd", columns, strict=False)} for n in _ROWS]
+    content = Content("there", (json.dumps(rows) if form == "json" else _table(rows)).encode())
+    try:
+        found = infer(content, Layout(form), Origin(file=Path("/x")), "thing")
+    except FeedError:  # of no values at all
+        return
+    catalog = Catalog()
+    for change in changes(found.catalog, catalog):
+        catalog = grow(catalog, change)
+    mapping = mapping_of(tomllib.loads(write_mapping(found.mapping)), "thing", Path("/"))
+    maker, refused, left_out = EventMaker(mapping, catalog), 0, 0
+    for record in read_records(content, mapping.layout, mapping.paths):
+        made = maker.make(record)
+        left_out += len(made.left_out)
+        refused += bool(made.errors) or not _valid(made.raw, catalog)
+    said = _ANNOUNCED.search("\n".join(found.remarks))
+    assert (refused, left_out) == (tuple(map(int, said.groups())) if said else (0, 0)), found.remarks
+
+
+def _table(rows: list[dict[str, Any]]) -> str:
+    text = io.StringIO()
+    table = csv.DictWriter(text, list(rows[0]))
+    table.writeheader()
+    table.writerows(rows)
+    return text.getvalue()
+
+
+def _valid(raw: object, catalog: Catalog) -> bool:
+    try:
+        validate(raw, catalog)
+    except RefusedEvent:
+        return False
+    return True
 
 
 @given(text=st.one_of(st.text(max_size=60), st.lists(st.sampled_from(
