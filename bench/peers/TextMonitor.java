@@ -1,6 +1,8 @@
+import com.sun.management.OperatingSystemMXBean;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -60,14 +62,19 @@ final class TextMonitor {
             int most = Integer.parseInt(words[0]);
             double seconds = Double.parseDouble(words[1]);
             StringJoiner counts = new StringJoiner(", ");
-            long started = System.nanoTime();
-            for (int t = 0; t < most && (System.nanoTime() - started) / 1e9 < seconds; t++) {
+            long started = processor();
+            for (int t = 0; t < most && (processor() - started) / 1e9 < seconds; t++) {
                 Document document = new Document();
                 document.add(new TextField("body", texts.get(t), Field.Store.NO));
                 counts.add(Integer.toString(monitor.match(document, QueryMatch.SIMPLE_MATCHER).getMatchCount()));
             }
-            System.out.println("{\"seconds\": " + (System.nanoTime() - started) / 1e9 + ", \"counts\": [" + counts + "]}");
+            System.out.println("{\"seconds\": " + (processor() - started) / 1e9 + ", \"counts\": [" + counts + "]}");
         }
+    }
+
+    /** Nanoseconds of this process: the machine may have other things to do. */
+    private static long processor() {
+        return ((OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime();
     }
 
     private static Query query(String[] parts) {

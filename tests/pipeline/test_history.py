@@ -39,6 +39,12 @@ FILTERS = [
     "event_type = 'sale' and event.source = 'market' and not (title exists)",
     "event.time exists or price = 1",
 ]
+TEXTS = [
+    "title starts with 're' and title not ends with 'i' and price > 20",
+    "title like '_e%mi_i'",
+    'title contains (red near[0] t* or "old mini") and title contains (not new)',
+    "event_type cesql 'brand = ''mini'' AND LENGTH(title) > 7'",
+]
 
 
 class Hours:
@@ -57,6 +63,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """Schema, subscriptions that come and go, some 500 events, and the notifications that follow."""
     with Store.open(tmp_path_factory.mktemp("history") / "tidings.db", Hours()) as made:
         assert all(isinstance(outcome, Accepted) for outcome in made.append(opening()))
+        made.append([Subscribe(text, text) for text in TEXTS])
         drafts = list(Market(seed=3).drafts(700, changes=0.25))
         for first in range(0, len(drafts), 20):
             assert all(isinstance(outcome, Accepted) for outcome in made.append(drafts[first : first + 20]))
@@ -83,7 +90,7 @@ def table(batches: Iterator[Any], schema: Any) -> Any:
 def test_queries(store: Store, session: SparkSession | None) -> None:
     catalog = store.catalog()
     entries = [entry for entry in store.entries() if entry.kind == "event"]
-    for text in FILTERS:
+    for text in FILTERS + TEXTS:
         filter = Filter.parse(text, catalog)
         wanted = [e for e in entries if matches(filter.tree, validate(json.loads(e.body), catalog).bindings(), catalog)]
         found = table(matching(store, filter, 0, store.tail(), session), STORED)
@@ -123,6 +130,7 @@ def test_replay_is_what_must_come_out(store: Store, session: SparkSession | None
     pairs = list(zip(found.column("position").to_pylist(), found.column("subscription").to_pylist(), strict=True))
     assert pairs == sorted(notifications_of(store))
     assert len(pairs) > 500
+    assert {id for _, id in pairs} >= set(TEXTS)
     names = {entry.position: json.loads(entry.body)["id"] for entry in store.entries() if entry.kind == "event"}
     assert found.column("event").to_pylist() == [names[position] for position, _ in pairs]
     assert set(found.column("source").to_pylist()) == {"market"}

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import cache
+from operator import itemgetter
 from typing import NamedTuple
 
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
@@ -16,6 +17,8 @@ _UNUSUAL = re.compile(
     r"[^\x00-\xac\xae-\u02ff\u0370-\u0482\u048a-\u0590\u1e00-\u1fff\u2010-\u2029\u2030-\u205f\u2070-\u20cf\u2100-\u2cee"
     r"\u3000-\u3029\u3030-\u3098\u309b-\ua66e\uac00-\ud7ff]"
 )
+_LONGEST_RUN = 64  # marks; `normalize` sorts them in steps that grow with the square of a run's length
+_KANA_MARKS = "\uff9e\uff9f"  # letters that become marks
 _PLANES = (range(0x80, 0x20000), range(0xE0000, 0xE0200))  # no marks and no format characters lie elsewhere
 
 
@@ -25,6 +28,7 @@ class _Characters(NamedTuple):
     word: re.Pattern[str]  # runs of letters, digits and marks; `_` is none, but must be replaced first
     shown: re.Pattern[str]  # the same before folding, format characters included
     format: re.Pattern[str]
+    many_marks: re.Pattern[str]
 
 
 def folded(text: str) -> str:
@@ -33,6 +37,7 @@ def folded(text: str) -> str:
         return text.lower()
     if _UNUSUAL.search(text):
         text = _characters().format.sub("", text)
+        text = _characters().many_marks.sub(_in_order, text)
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
 
 
@@ -49,6 +54,23 @@ def runs_of(text: str) -> Iterator[tuple[int, int]]:
     return (found.span() for found in _characters().shown.finditer(text.replace("_", " ")))
 
 
+def _in_order(run: re.Match[str]) -> str:
+    """Marks, decomposed and in the order in which `normalize` would put them."""
+    keyed, starters = [], 0
+    for written in run[0]:
+        for mark in _decomposed(written):
+            of = unicodedata.combining(mark)
+            starters += of == 0  # which no mark passes
+            keyed.append((starters, of, mark))
+    keyed.sort(key=itemgetter(0, 1))
+    return "".join(mark for _, _, mark in keyed)
+
+
+@cache
+def _decomposed(mark: str) -> str:
+    return unicodedata.normalize("NFKD", mark)
+
+
 @cache
 def _characters() -> _Characters:
     """Made once, in some 20 ms, when the first text beyond ASCII comes."""
@@ -62,7 +84,10 @@ def _characters() -> _Characters:
                 format.append(code)
     listed, ignored = _ranges(marks), _ranges(format)
     return _Characters(
-        re.compile(rf"[\w{listed}]+"), re.compile(rf"[\w{listed}{ignored}]+"), re.compile(rf"[{ignored}]+")
+        re.compile(rf"[\w{listed}]+"),
+        re.compile(rf"[\w{listed}{ignored}]+"),
+        re.compile(rf"[{ignored}]+"),
+        re.compile(rf"[{listed}{_KANA_MARKS}]{{{_LONGEST_RUN},}}"),
     )
 
 

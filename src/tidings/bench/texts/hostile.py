@@ -53,6 +53,7 @@ def hostile_texts(matcher: BoxMatcher, news: News, size: int = SIZE) -> Iterator
             "one frequent word": (news.words[0] + " ") * (size // (len(news.words[0]) + 1)),
             "one word that patterns name": (rare + " ") * (size // (len(rare) + 1)),
             "one long word": "a" * size,
+            "marks in disorder": "\u0301" * (size // 4) + "\u0316" * (size // 4),  # two bytes each
             "all words once": all_words,
             "two words in turn": f"{rare} {news.words[200]} " * (size // (len(rare) + len(news.words[200]) + 2)),
         },
@@ -66,6 +67,10 @@ def hostile_texts(matcher: BoxMatcher, news: News, size: int = SIZE) -> Iterator
     groups = [f"body contains ({' or '.join(f'({a} and {b})' for a, b in _pairs(news, 128))})"]
     found = {"128 or-groups of two words": ordinary[0], "128 or-groups, all words once": all_words}
     yield from _beside(_made(news.catalog, groups), news.catalog, ordinary, found)
+    single = [f"body contains ({' or '.join(f'({word})' for word in news.words[200:456])})"]
+    yield from _beside(
+        _made(news.catalog, single), news.catalog, ordinary, {"256 or-groups, all words once": all_words}
+    )
     for name, filter in {
         "like, 1,000 characters with a _": f"body like '%{'a' * 998}_b%'",
         "like, 100 pieces with a _": f"body like '{'%a_' * 100}%b%'",

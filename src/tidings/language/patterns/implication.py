@@ -1,5 +1,5 @@
 """Which patterns imply which: for covering and warnings. Sound; complete for conjunctions of words and of phrases of
-plain words."""
+plain words, except that stems are compared with stems only: nobody knows all words of a stem."""
 
 from __future__ import annotations
 
