@@ -22,12 +22,12 @@ from tidings.language.patterns.printer import print_pattern
 from tidings.language.patterns.text_words import TextWords
 from tidings.language.patterns.tree import MOST_WORDS, Pattern, words_in
 from tidings.language.words import words_of
-from tidings.matching.boxes.batch_words import words_of_texts
 from tidings.matching.boxes.box import FitsPattern, boxes_of
 from tidings.matching.boxes.box_table import BoxTable
 from tidings.matching.boxes.event_table import EventTable
-from tidings.matching.boxes.pattern_shape import HEADER, compiled, term_key
-from tidings.matching.boxes.place_bits import add_all_lowered, add_all_raised, has_chain_in_bits, rows_for
+from tidings.matching.boxes.texts.batch_words import words_of_texts
+from tidings.matching.boxes.texts.pattern_shape import HEADER, compiled, term_key
+from tidings.matching.boxes.texts.place_bits import add_all_lowered, add_all_raised, has_chain_in_bits, rows_for
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.index.rarest import with_rarest_terms
 from tidings.schema import Catalog

@@ -15,10 +15,10 @@ from tidings.language import Filter, Subscription
 from tidings.language.similarity import TOLERANCE, cosine, similar_key
 from tidings.matching.algorithm import Algorithm
 from tidings.matching.algorithms import ALGORITHMS, make_matcher
-from tidings.matching.boxes.batch_words import words_of_texts
 from tidings.matching.boxes.box import Verify, boxes_of
-from tidings.matching.boxes.text_weights import weights_of
-from tidings.matching.boxes.weight_index import WeightIndex
+from tidings.matching.boxes.texts.batch_words import words_of_texts
+from tidings.matching.boxes.texts.text_weights import weights_of
+from tidings.matching.boxes.texts.weight_index import WeightIndex
 from tidings.matching.explain import explain
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.index.thresholds import Thresholds

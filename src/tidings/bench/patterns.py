@@ -28,7 +28,7 @@ from tidings.language.words import words_of
 from tidings.matching.boxes.box import Axis, Box, FitsPattern, Side
 from tidings.matching.boxes.box_table import BoxTable
 from tidings.matching.boxes.merge import merge_tables
-from tidings.matching.boxes.pattern_shape import compiled
+from tidings.matching.boxes.texts.pattern_shape import compiled
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.plan.folder import open_plan, save_plan
 from tidings.workloads.news import News, NewsPattern

@@ -19,11 +19,11 @@ from tidings.bench.agreement import Disagreement
 from tidings.bench.machine import Machine, commit
 from tidings.events import EventBatch
 from tidings.language.similarity import TOLERANCE, cosine, similar_key, statistics_of
-from tidings.matching.boxes.batch_words import words_of_texts
 from tidings.matching.boxes.box import Axis, Box, Side
 from tidings.matching.boxes.box_table import BoxTable
-from tidings.matching.boxes.text_weights import TextWeights, weights_of
-from tidings.matching.boxes.weight_index import WeightIndex
+from tidings.matching.boxes.texts.batch_words import words_of_texts
+from tidings.matching.boxes.texts.text_weights import TextWeights, weights_of
+from tidings.matching.boxes.texts.weight_index import WeightIndex
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.schema.catalog import Catalog
 from tidings.schema.statistics import Statistics

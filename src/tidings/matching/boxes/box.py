@@ -26,7 +26,7 @@ from tidings.language.ranges import AHEAD, BACKWARDS, Key, Ranges, Space, attrib
 from tidings.language.relations import SAME
 from tidings.language.similarity import similar_key
 from tidings.language.tree import Near
-from tidings.matching.boxes.pattern_shape import Shape, compiled
+from tidings.matching.boxes.texts.pattern_shape import Shape, compiled
 from tidings.paths.keys import path_key
 from tidings.schema.catalog import ALWAYS_BOUND, Catalog
 from tidings.schema.domain import Domain, Kind

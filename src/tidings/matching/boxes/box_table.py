@@ -28,7 +28,7 @@ from tidings.matching.boxes.box import (
     Verify,
 )
 from tidings.matching.boxes.dimension import OPEN, Dimension, Ordinals
-from tidings.matching.boxes.pattern_shape import Shape
+from tidings.matching.boxes.texts.pattern_shape import Shape
 from tidings.matching.ragged import offsets_of, taken
 from tidings.schema.catalog import Catalog
 from tidings.schema.values import Span

@@ -23,16 +23,16 @@ from tidings.events import EventBatch
 from tidings.language.similarity import TOLERANCE, cosine, text_of_key
 from tidings.language.words import words_of
 from tidings.matching.boxes.box import WORD_ROLES, Axis
-from tidings.matching.boxes.terms import Known, finder
+from tidings.matching.boxes.texts.terms import Known, finder
 from tidings.matching.ragged import flattened, offsets_of, owners, taken
 from tidings.schema.catalog import EVENT_TYPE, Catalog
 from tidings.schema.domain import Kind
 
 if TYPE_CHECKING:
-    from tidings.matching.boxes.batch_words import TextColumn
     from tidings.matching.boxes.shared_paths import HeldPaths
-    from tidings.matching.boxes.similar_texts import SimilarTexts
-    from tidings.matching.boxes.text_entries import Entries
+    from tidings.matching.boxes.texts.batch_words import TextColumn
+    from tidings.matching.boxes.texts.similar_texts import SimilarTexts
+    from tidings.matching.boxes.texts.text_entries import Entries
 
 OPEN = np.int32(2**31 - 1)  # greater than all ordinals: no upper bound
 UNBOUND = np.int32(-1)
@@ -96,15 +96,15 @@ class Dimension:
         if self.axis.role in WORD_ROLES:
             if "numba" not in sys.modules:  # who evaluates one filter does not load it for a few words
                 return self._plain_words(offsets, flat, batch.catalog)
-            from tidings.matching.boxes.batch_words import text_column
-            from tidings.matching.boxes.text_entries import entries_of
+            from tidings.matching.boxes.texts.batch_words import text_column
+            from tidings.matching.boxes.texts.text_entries import entries_of
 
             cut = text_column(batch, self.axis.attribute, offsets, flat)
             return of_events(cut, entries_of(cut.cut, self, batch.catalog, False))
         if self.axis.role == "similar":
             if "numba" not in sys.modules:
                 return self._plain_similar(batch, offsets, flat)
-            from tidings.matching.boxes.batch_words import text_column
+            from tidings.matching.boxes.texts.batch_words import text_column
 
             return self.similar_texts.found_in(batch, text_column(batch, self.axis.attribute, offsets, flat))
         if self.axis.role == "ahead":
@@ -123,7 +123,7 @@ class Dimension:
     @cached_property
     def similar_texts(self) -> SimilarTexts:
         """Of an axis of similarity: its keys as vectors."""
-        from tidings.matching.boxes.similar_texts import SimilarTexts
+        from tidings.matching.boxes.texts.similar_texts import SimilarTexts
 
         return SimilarTexts(self.axis.attribute, self.keys)
 
@@ -185,8 +185,8 @@ class Dimension:
 
     def texts(self, batch: EventBatch) -> tuple[TextColumn, Entries] | None:
         """The texts of an axis of terms, with places; None if no event of the batch binds it."""
-        from tidings.matching.boxes.batch_words import text_column
-        from tidings.matching.boxes.text_entries import entries_of
+        from tidings.matching.boxes.texts.batch_words import text_column
+        from tidings.matching.boxes.texts.text_entries import entries_of
 
         column = column_of(batch, self.axis.attribute)
         if column is None:
@@ -200,8 +200,8 @@ class Dimension:
 
     def words(self, flat: Any, catalog: Catalog) -> tuple[npt.NDArray[np.int64], Ordinals]:
         """The known words of each value. A value without any still has the ordinal 0: the row is bound."""
-        from tidings.matching.boxes.batch_words import column_of_texts
-        from tidings.matching.boxes.text_entries import entries_of
+        from tidings.matching.boxes.texts.batch_words import column_of_texts
+        from tidings.matching.boxes.texts.text_entries import entries_of
 
         column = column_of_texts(None, flat)
         return of_events(column, entries_of(column.cut, self, catalog, False))

@@ -21,8 +21,8 @@ from tidings.matching.ragged import owners
 from tidings.schema.domain import Kind
 
 if TYPE_CHECKING:
-    from tidings.matching.boxes.batch_words import TextColumn
-    from tidings.matching.boxes.text_entries import Entries
+    from tidings.matching.boxes.texts.batch_words import TextColumn
+    from tidings.matching.boxes.texts.text_entries import Entries
 
 EXTREMES = 4  # numbers of each pair: the left and the right value, or the least of each and then the greatest
 SEVERAL = 16  # beside the relations: an attribute has several values, so there may be several relations

@@ -13,7 +13,7 @@ from tidings.kernels.compiled import kernel
 from tidings.matching.boxes.box import POINT_ROLES, Axis
 from tidings.matching.boxes.box_table import ON_AXIS, PAIRED, PATTERN, POINTING, WITH_CONSTANTS, BoxTable
 from tidings.matching.boxes.dimension import OPEN, Dimension, Ordinals, are_points
-from tidings.matching.boxes.pattern_shape import Shape
+from tidings.matching.boxes.texts.pattern_shape import Shape
 from tidings.matching.index.access import MIXED
 from tidings.matching.index.residual_sets import expanded
 from tidings.matching.ragged import joined_offsets, offsets_of, owners, places

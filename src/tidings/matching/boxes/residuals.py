@@ -27,8 +27,8 @@ from tidings.matching.boxes.box_table import (
 )
 from tidings.matching.boxes.chosen_values import IMPOSSIBLE, by_extremes, in_region
 from tidings.matching.boxes.event_table import EXTREMES, SEVERAL
-from tidings.matching.boxes.pattern_kernel import some_text_fits
 from tidings.matching.boxes.second_look import second_look
+from tidings.matching.boxes.texts.pattern_kernel import some_text_fits
 
 # A verdict is NO, or YES with pending work: ASK for a second look at the event's values (`second_look`), CHECK for a
 # predicate that only Python can check.

@@ -16,9 +16,9 @@ from tidings.language.relations import ANY_RELATION, GREATER, LESS, SAME
 from tidings.matching.boxes.box_table import IN_RANGES, LINEAR, PATTERN, RELATED, SHIFTED
 from tidings.matching.boxes.chosen_values import CERTAIN, by_extremes, restricts_neither
 from tidings.matching.boxes.event_table import EXTREMES, SEVERAL
-from tidings.matching.boxes.pattern_kernel import some_text_fits
 from tidings.matching.boxes.residuals import ASK, CHECK, NO, YES, inside, patterns_of, verdict_of
 from tidings.matching.boxes.second_look import second_look
+from tidings.matching.boxes.texts.pattern_kernel import some_text_fits
 from tidings.matching.index.access import ALL, BOTH, BOUND, LOWER, MIXED, PREFIX, ROWS, SUFFIX, UPPER
 from tidings.matching.index.bitmap_rows import intersect_rows, next_candidate
 from tidings.matching.index.cluster_lookup import bound_dimensions, find_cluster, look_ahead

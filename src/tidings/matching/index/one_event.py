@@ -26,7 +26,7 @@ from tidings.matching.boxes.box_table import RELATED
 from tidings.matching.boxes.choices import compared, no_choices
 from tidings.matching.boxes.dimension import UNBOUND, Dimension
 from tidings.matching.boxes.event_table import EXTREMES, SEVERAL, EventTable, no_texts
-from tidings.matching.boxes.terms import finder
+from tidings.matching.boxes.texts.terms import finder
 from tidings.matching.index import native
 from tidings.matching.index.kernel import COUNTED
 from tidings.matching.index.segment import Restriction, Segment

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from tidings.kernels.compiled import kernel
 from tidings.language.stems import stem
-from tidings.matching.boxes.batch_words import BatchWords
+from tidings.matching.boxes.texts.batch_words import BatchWords
 from tidings.schema.statistics import Statistics
 
 Integers = npt.NDArray[np.int64]

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tidings.kernels.compiled import kernel
-from tidings.matching.boxes.batch_words import BatchWords
-from tidings.matching.boxes.terms import finder
+from tidings.matching.boxes.texts.batch_words import BatchWords
+from tidings.matching.boxes.texts.terms import finder
 from tidings.matching.ragged import flattened
 from tidings.schema.catalog import Catalog
 

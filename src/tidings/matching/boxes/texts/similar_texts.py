@@ -10,9 +10,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from tidings.events import EventBatch
-from tidings.matching.boxes.batch_words import TextColumn
-from tidings.matching.boxes.text_weights import Integers, Ordinals, TextWeights, weights_of
-from tidings.matching.boxes.weight_index import WeightIndex
+from tidings.matching.boxes.texts.batch_words import TextColumn
+from tidings.matching.boxes.texts.text_weights import Integers, Ordinals, TextWeights, weights_of
+from tidings.matching.boxes.texts.weight_index import WeightIndex
 from tidings.matching.ragged import joined_offsets, taken
 from tidings.schema.catalog import Catalog
 from tidings.schema.statistics import Statistics

@@ -12,7 +12,7 @@ import numpy as np
 
 from tidings.kernels.compiled import inlined, kernel
 from tidings.language.patterns.tree import DEEPEST, MOST_WORDS
-from tidings.matching.boxes.pattern_shape import (
+from tidings.matching.boxes.texts.pattern_shape import (
     CLEAR,
     HAS_CHAIN,
     HAS_PHRASE,
@@ -23,7 +23,7 @@ from tidings.matching.boxes.pattern_shape import (
     NOT,
     TALLY,
 )
-from tidings.matching.boxes.place_bits import has_chain_in_bits, has_run_in_bits, rows_for
+from tidings.matching.boxes.texts.place_bits import has_chain_in_bits, has_run_in_bits, rows_for
 
 MANY = 256  # places looked at one by one
 NO, YES, OPEN = 0, 1, 2

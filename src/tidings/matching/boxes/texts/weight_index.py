@@ -19,8 +19,8 @@ import pyarrow as pa
 
 from tidings.kernels.compiled import kernel
 from tidings.language.similarity import TOLERANCE, text_of_key
-from tidings.matching.boxes.batch_words import words_of_texts
-from tidings.matching.boxes.text_weights import Floats, Integers, Ordinals, TextWeights, weights_of
+from tidings.matching.boxes.texts.batch_words import words_of_texts
+from tidings.matching.boxes.texts.text_weights import Floats, Integers, Ordinals, TextWeights, weights_of
 from tidings.matching.ragged import offsets_of, owners
 from tidings.schema.statistics import Statistics
 
