@@ -24,6 +24,11 @@ def test_a_filter_needs_neither_arrow_nor_numba() -> None:
     assert loaded_by("import tidings; tidings.Filter").isdisjoint({"numba", "pyarrow", "pyspark", "fastapi"})
 
 
+def test_one_event_is_tried_without_arrow_and_numba() -> None:
+    """The service tries examples for the first guest: loading them took the page more than 300 ms."""
+    assert loaded_by("import tidings.matching.choice").isdisjoint({"numba", "pyarrow"})
+
+
 def test_the_command_starts_without_numba() -> None:
     assert loaded_by("import tidings.cli.main").isdisjoint({"numba", "pyspark", "fastapi"})
 

@@ -14,7 +14,7 @@ from tidings.language import Filter, Subscription
 from tidings.matching.index import segments as segments_module
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.index.thresholds import Thresholds
-from tidings.matching.naive import NaiveMatcher
+from tidings.matching.naive_matcher import NaiveMatcher
 
 EACH_A_SEGMENT = Thresholds(most_waiting=1, large_merge=4)
 PRICES = EventBatch.of([Event(f"e{n}", ("car",), (("price", (n,)),)) for n in range(12)], RICH, 100)

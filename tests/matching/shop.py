@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from tidings.events import EventBatch, validate
 from tidings.language import Filter, Subscription
-from tidings.matching.naive import NaiveMatcher
+from tidings.matching.naive_matcher import NaiveMatcher
 from tidings.matching.papers.indexed import IndexedMatcher
 from tidings.schema import Attribute, AttributeUse, Catalog, Domain, EventType, Kind
 

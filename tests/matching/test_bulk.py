@@ -8,7 +8,7 @@ from tidings.language import Subscription
 from tidings.matching.boxes.bulk import box_table
 from tidings.matching.boxes.predicate_table import OPERATORS, PredicateTable
 from tidings.matching.index.box_matcher import BoxMatcher
-from tidings.matching.naive import NaiveMatcher
+from tidings.matching.naive_matcher import NaiveMatcher
 from tidings.schema import json_form
 
 SCHEMA = json_form.read(

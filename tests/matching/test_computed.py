@@ -11,7 +11,7 @@ import pytest
 from tidings.events import Event, EventBatch, validate
 from tidings.language import Filter, Subscription
 from tidings.matching.index.box_matcher import BoxMatcher
-from tidings.matching.naive import NaiveMatcher
+from tidings.matching.naive_matcher import NaiveMatcher
 from tidings.matching.plan.folder import open_plan, save_plan
 from tidings.schema import Catalog, Instant
 from tidings.schema.region import RADIUS, distance, is_inside

@@ -16,7 +16,7 @@ from tidings.matching.index.access import ALL, MIXED, PREFIX, ROWS, SUFFIX, choo
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.index.growth import LoadedFilters
 from tidings.matching.index.thresholds import Thresholds
-from tidings.matching.naive import NaiveMatcher
+from tidings.matching.naive_matcher import NaiveMatcher
 from tidings.schema import json_form
 from tidings.schema.growth import AppendNode, grow
 from tidings.workloads import WORKLOADS

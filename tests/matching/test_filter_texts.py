@@ -14,7 +14,7 @@ from tidings.language import Filter, Subscription
 from tidings.matching.algorithms import ALGORITHMS, make_matcher
 from tidings.matching.boxes.filter_batch import FilterBatch
 from tidings.matching.index.box_matcher import BoxMatcher
-from tidings.matching.naive import NaiveMatcher
+from tidings.matching.naive_matcher import NaiveMatcher
 from tidings.matching.spans import DuplicateSubscription
 from tidings.schema import Catalog
 from tidings.workloads import WORKLOADS

@@ -15,7 +15,7 @@ from tidings.matching.algorithm import ForeignFilter
 from tidings.matching.boxes.box import boxes_of
 from tidings.matching.boxes.filter_batch import FilterBatch
 from tidings.matching.index.box_matcher import BoxMatcher
-from tidings.matching.naive import NaiveMatcher
+from tidings.matching.naive_matcher import NaiveMatcher
 from tidings.matching.spans import DisorderedPosition, DuplicateSubscription, IllegalId
 from tidings.schema import Catalog
 from tidings.schema.growth import AppendValue, grow

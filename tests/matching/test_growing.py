@@ -13,7 +13,7 @@ from tidings.matching.boxes.bulk import box_table
 from tidings.matching.boxes.predicate_table import PredicateTable
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.index.growth import LoadedFilters
-from tidings.matching.naive import NaiveMatcher
+from tidings.matching.naive_matcher import NaiveMatcher
 from tidings.matching.plan import filters as filters_module
 from tidings.matching.plan.folder import open_plan, save_plan
 from tidings.schema import Catalog, EventType

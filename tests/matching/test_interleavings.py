@@ -18,7 +18,7 @@ from tidings.events import EventBatch, write_event
 from tidings.language import Filter, Subscription
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.index.thresholds import Thresholds
-from tidings.matching.naive import NaiveMatcher
+from tidings.matching.naive_matcher import NaiveMatcher
 from tidings.matching.plan.folder import open_plan, save_plan
 from tidings.schema.growth import AppendNode, AppendValue, grow
 

@@ -9,7 +9,8 @@ from tidings.events import Event, EventBatch
 from tidings.events.event import Bindings
 from tidings.language import Filter, Subscription
 from tidings.matching.explain import explain
-from tidings.matching.naive import NaiveMatcher, matches
+from tidings.matching.naive import matches
+from tidings.matching.naive_matcher import NaiveMatcher
 from tidings.schema import Attribute, AttributeUse, Catalog, Domain, EventType, Hierarchy, Kind
 
 

@@ -26,7 +26,7 @@ from tidings.matching.boxes.bulk import box_table
 from tidings.matching.index import one_event as one_event_module
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.index.thresholds import DEFAULTS, Thresholds
-from tidings.matching.naive import NaiveMatcher
+from tidings.matching.naive_matcher import NaiveMatcher
 from tidings.schema.catalog import Catalog
 from tidings.workloads import Flights, LeSubscribe, Rein, Thesis, Workload
 

@@ -15,7 +15,7 @@ from tests.strategies.filters import RICH, events, filter_texts
 from tidings.events import Event, EventBatch
 from tidings.language import Filter, Subscription
 from tidings.matching.index.box_matcher import BoxMatcher
-from tidings.matching.naive import NaiveMatcher
+from tidings.matching.naive_matcher import NaiveMatcher
 
 
 def test_changes_and_batches_go_on_while_segments_are_merged(gate: Gate) -> None:
@@ -139,7 +139,7 @@ import numpy as np
 from tidings.matching.index import segments
 from tidings.matching.boxes.bulk import box_table
 from tidings.matching.index.box_matcher import BoxMatcher
-from tidings.matching.naive import NaiveMatcher
+from tidings.matching.naive_matcher import NaiveMatcher
 from tidings.workloads import WORKLOADS
 workload = WORKLOADS["le-subscribe"]()
 matcher = BoxMatcher(workload.catalog)

@@ -16,7 +16,7 @@ from tidings.language import Filter, Subscription
 from tidings.matching.algorithms import make_matcher
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.index.thresholds import DEFAULTS
-from tidings.matching.naive import NaiveMatcher
+from tidings.matching.naive_matcher import NaiveMatcher
 from tidings.schema import Catalog
 
 NUMBERS, TIMES, PLACES = tuple("pqrs"), tuple("tuv"), ("x", "y")

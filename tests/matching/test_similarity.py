@@ -22,7 +22,7 @@ from tidings.matching.boxes.texts.weight_index import WeightIndex
 from tidings.matching.explain import explain
 from tidings.matching.index.box_matcher import BoxMatcher
 from tidings.matching.index.thresholds import Thresholds
-from tidings.matching.naive import NaiveMatcher
+from tidings.matching.naive_matcher import NaiveMatcher
 from tidings.matching.plan.folder import open_plan, save_plan
 from tidings.schema import Catalog
 from tidings.schema.statistics import Statistics

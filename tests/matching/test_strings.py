@@ -9,7 +9,7 @@ from tidings.language import Filter, Subscription
 from tidings.matching.boxes.filter_batch import FilterBatch
 from tidings.matching.explain import explain
 from tidings.matching.index.box_matcher import BoxMatcher
-from tidings.matching.naive import NaiveMatcher
+from tidings.matching.naive_matcher import NaiveMatcher
 from tidings.matching.plan.folder import open_plan, save_plan
 from tidings.schema import Catalog
 

@@ -1,15 +1,15 @@
 """Many filters that match every event: what is stored, how long publishers and another account wait, how much memory.
 
-    python -m tests.pipeline.fan_out [--postgresql] [--whole] [--no-quota 10000x1000 ...] [--composites 1000x1000 ...]
-                                     [--seconds 900]
+    python -m tests.pipeline.fan_out [--postgresql] [--whole] [--quota 10000x1000 ...] [--no-quota 10000x1000 ...]
+                                     [--composites 1000x1000 ...] [--seconds 900]
 
 prints a table with a row for each case: the slowest publish, the slowest notification of another account, the longest
 time between two commits while something is left to do, the memory of all processes (on average over the first third
 and the last third of the run, and at most) and whether all is stored that must be. `--whole` stores every match of the
-large cases, up to 200 million; `--no-quota` names cases of its own. `--composites` names cases in which one event
-completes all composites with all others. With `--seconds` no event is published after so long: what was published is
-stored whole all the same, and the row says how many events that were. `--postgresql` runs on a server of its own, with
-its usual durability, instead of SQLite. The driver's Java has 1 GB."""
+large cases, up to 200 million; `--quota` and `--no-quota` name cases of their own. `--composites` names cases in which
+one event completes all composites with all others. With `--seconds` no event is published after so long: what was
+published is stored whole all the same, and the row says how many events that were. `--postgresql` runs on a server of
+its own, with its usual durability, instead of SQLite. The driver's Java has 1 GB."""
 
 from __future__ import annotations
 
@@ -200,26 +200,33 @@ def warm(store: Store, process: subprocess.Popen[bytes]) -> None:
         time.sleep(0.1)
 
 
+def of_case(text: str) -> tuple[int, int]:
+    wide, events = map(int, text.split("x"))
+    return wide, events
+
+
 def main() -> None:
     parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("--whole", action="store_true")
-    parser.add_argument("--no-quota", nargs="+", metavar="FILTERSxEVENTS", default=[])
-    parser.add_argument("--composites", nargs="+", metavar="COMPOSITESxEVENTS", default=[])
+    for option in ("--quota", "--no-quota"):
+        parser.add_argument(option, nargs="+", metavar="FILTERSxEVENTS", default=[], type=of_case)
+    parser.add_argument("--composites", nargs="+", metavar="COMPOSITESxEVENTS", default=[], type=of_case)
     parser.add_argument("--seconds", type=float, default=_LONGEST)
     parser.add_argument("--postgresql", action="store_true")
     given = parser.parse_args()
-    cases = [(*case, True) for case in WITH_QUOTA] + [(*case, False) for case in WITHOUT]
-    if given.whole or given.no_quota:
-        named = [(int(filters), int(events)) for filters, events in (one.split("x") for one in given.no_quota)]
-        cases = [(*case, False) for case in named or WITH_QUOTA]
-    of_composites = [tuple(map(int, one.split("x"))) for one in given.composites]
+    limited, unlimited = given.quota, given.no_quota
+    if given.whole:
+        unlimited = WITH_QUOTA
+    elif not limited and not unlimited:
+        limited, unlimited = WITH_QUOTA, WITHOUT
+    cases = [(*case, True) for case in limited] + [(*case, False) for case in unlimited]
     print(HEAD, flush=True)
     with ExitStack() as stack:
         server = stack.enter_context(postgresql(durable=True)) if given.postgresql else None
-        for composites, events in of_composites:
+        for composites, events in given.composites:
             with TemporaryDirectory(prefix="tidings-fan-out-") as folder:
                 composite_fan_out(Path(folder), composites, events, server.database() if server else "")
-        for case in () if of_composites else cases:
+        for case in () if given.composites else cases:
             with TemporaryDirectory(prefix="tidings-fan-out-") as folder:
                 fan_out(Path(folder), *case, given.seconds, server.database() if server else "")
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
@@ -34,7 +36,10 @@ def rows_of(path: Path) -> list[pa.RecordBatch]:
     return [pa.RecordBatch.from_pydict({"path": [f"file:{path}"]})]
 
 
-@pytest.mark.parametrize("jump", [600, -600, 40 * DAY, -40 * DAY, 365 * DAY, -365 * DAY])
+JUMPS = [600, -600, 40 * DAY, -40 * DAY, 365 * DAY, -365 * DAY]
+
+
+@pytest.mark.parametrize("jump", JUMPS)
 def test_an_executor_waits_and_refuses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jump: int) -> None:
     """Neither is the wrong time believed, nor are events with the right time taken for events of the future."""
     offset, folder = tmp_path / "offset", tmp_path / "in"
@@ -46,21 +51,47 @@ def test_an_executor_waits_and_refuses_nothing(tmp_path: Path, monkeypatch: pyte
     with Store.open(new_store(tmp_path / "tidings.db")) as store:
         store.append(opening())
         offset.write_text(str(jump))
-        taken: list[dict[str, int]] = []
-
-        def ingest() -> None:
-            stage = IntakeStage(store.url, FolderSource(folder))
-            taken.extend(row for batch in stage(iter(rows_of(folder / "a.jsonl"))) for row in batch.to_pylist())
-
-        task = threading.Thread(target=ingest)
-        task.start()
-        time.sleep(0.5)
-        assert (task.is_alive(), store.tail()) == (True, len(opening()))
-        offset.write_text("0")
-        task.join(120)
+        with executor(store, folder) as taken:
+            offset.write_text("0")
         assert taken == [{"events": 2, "duplicates": 0, "refused": 0}]
         assert store.dead_letters() == []
         assert all(abs(entry.accepted - now()) < 60 * SECOND for entry in store.entries(len(opening())))
+
+
+@pytest.mark.parametrize("jump", JUMPS)
+def test_an_executor_goes_on_once_a_jump_for_good_is_confirmed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jump: int
+) -> None:
+    offset, folder = tmp_path / "offset", tmp_path / "in"
+    folder.mkdir()
+    monkeypatch.setenv(OFFSET_FILE, str(offset))
+    monkeypatch.setattr("tidings.pipeline.ingest.ingest._UNTIL_NEXT_TRY", 0.05)
+    (folder / "a.jsonl").write_text("".join(json.dumps(sale(f"e{number}")) + "\n" for number in range(2)))
+    with Store.open(new_store(tmp_path / "tidings.db")) as store:
+        store.append(opening())
+        offset.write_text(str(jump))
+        with executor(store, folder) as taken:
+            store.confirm_clock()
+        assert taken == [{"events": 2, "duplicates": 0, "refused": 0}]
+        assert store.dead_letters() == []
+
+
+@contextmanager
+def executor(store: Store, folder: Path) -> Iterator[list[dict[str, int]]]:
+    """One that takes in the folder's file and waits, since the clock is wrong; after the block it has gone on. What it
+    took."""
+    taken: list[dict[str, int]] = []
+
+    def ingest() -> None:
+        stage = IntakeStage(store.url, FolderSource(folder))
+        taken.extend(row for batch in stage(iter(rows_of(folder / "a.jsonl"))) for row in batch.to_pylist())
+
+    task = threading.Thread(target=ingest, daemon=True)
+    task.start()
+    time.sleep(0.5)
+    assert (task.is_alive(), store.tail()) == (True, len(opening()))
+    yield taken
+    task.join(120)
 
 
 def test_one_event_that_fails_is_buried_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -98,8 +98,16 @@ def test_a_service_under_jumps(tmp_path: Path, hook: Receiver, offset: Offset) -
         assert served.stop() == 0
 
 
+def confirm(data: Path, offset: Offset) -> None:
+    command = [sys.executable, "-m", "tidings.cli.main", "clock", "confirm", "--data", str(data)]
+    done = subprocess.run(command, env=os.environ | offset.environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "confirmed: it is" in done.stderr
+
+
 @pytest.mark.slow
-def test_a_jump_for_good_is_confirmed(tmp_path: Path, hook: Receiver, offset: Offset) -> None:
+@pytest.mark.parametrize("jump", [365 * DAY, -365 * DAY, 40 * DAY, -600])
+def test_a_jump_for_good_is_confirmed(tmp_path: Path, hook: Receiver, offset: Offset, jump: int) -> None:
     data = tmp_path / "data"
     settings = LOOPBACK | offset.environment
     with Served(data, "--no-pipeline", **settings) as served:
@@ -108,15 +116,12 @@ def test_a_jump_for_good_is_confirmed(tmp_path: Path, hook: Receiver, offset: Of
         id = subscribe(served, token, hook)
         found(data, served, token, id, "e1")
         hook.wait(1)
-        offset.set(365 * DAY)
+        offset.set(jump)
         until_ready(served, 503)
         assert served.stop() == 0
     with Served(data, "--no-pipeline", **settings) as served:
         until_ready(served, 503)  # who starts meanwhile knows it too
-        command = [sys.executable, "-m", "tidings.cli.main", "clock", "confirm", "--data", str(data)]
-        done = subprocess.run(command, env=os.environ | settings, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        assert "confirmed: it is" in done.stderr
+        confirm(data, offset)
         until_ready(served, 200)
         found(data, served, token, id, "e2")
         hook.wait(2)
@@ -125,8 +130,10 @@ def test_a_jump_for_good_is_confirmed(tmp_path: Path, hook: Receiver, offset: Of
 
 @pytest.mark.slow
 def test_the_pipeline_matches_on(tmp_path: Path, offset: Offset) -> None:
-    """With Spark: what was accepted is matched during the jump."""
-    with Served(tmp_path / "data", **offset.environment) as served:
+    """With Spark: what was accepted is matched during the jump, and what comes after one for good, once it is
+    confirmed."""
+    data = tmp_path / "data"
+    with Served(data, **offset.environment) as served:
         token = register(served, "ann")
         describe(served, token)
         assert served.ask("POST", "/v1/subscriptions", {"filter": between(0, 10)}, token)[0] == 201
@@ -135,10 +142,21 @@ def test_the_pipeline_matches_on(tmp_path: Path, offset: Offset) -> None:
             assert served.ask("POST", "/v1/events", sample(f"e{number}", 5), token)[0] == 202
             offset.set(jump)
             until_ready(served, 503)
-            deadline = time.monotonic() + PATIENCE
-            while len(served.ask("GET", "/v1/notifications", token=token)[1]["items"]) <= number:
-                assert time.monotonic() < deadline
-                time.sleep(0.1)
+            matched(served, token, number + 1)
             offset.set(0)
             until_ready(served, 200)
+        for number, jump in enumerate((40 * DAY, -40 * DAY), start=2):
+            offset.set(jump)
+            until_ready(served, 503)
+            confirm(data, offset)
+            until_ready(served, 200)
+            assert served.ask("POST", "/v1/events", sample(f"e{number}", 5), token)[0] == 202
+            matched(served, token, number + 1)
         assert served.stop() == 0
+
+
+def matched(served: Served, token: str, many: int) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while len(served.ask("GET", "/v1/notifications", token=token)[1]["items"]) < many:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)

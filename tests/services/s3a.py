@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pyspark
 
-from tests.services.kafka import _fetched
+from tests.services.kafka import CannotFetch, _fetched
+from tests.services.missing import missing
 
 _JARS = Path(pyspark.__file__).parent / "jars"
 _SDK = "2.35.4"
@@ -21,4 +22,7 @@ def s3a_jars() -> Path:
     parts = ("s3", "s3-transfer-manager", "sts", "apache-client", "netty-nio-client")
     packages = [f"org.apache.hadoop:hadoop-aws:{hadoop}!", *(f"software.amazon.awssdk:{part}:{_SDK}" for part in parts)]
     packages.append("software.amazon.s3.analyticsaccelerator:analyticsaccelerator-s3:1.3.0")
-    return _fetched(f"s3a-{hadoop}", tuple(packages), without=_JARS)
+    try:
+        return _fetched(f"s3a-{hadoop}", tuple(packages), without=_JARS)
+    except CannotFetch as unavailable:
+        missing(str(unavailable))

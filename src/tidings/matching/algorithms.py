@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 ALGORITHMS = {
     "default": "tidings.matching.index.box_matcher:BoxMatcher",
-    "naive": "tidings.matching.naive:NaiveMatcher",
+    "naive": "tidings.matching.naive_matcher:NaiveMatcher",
     "scan": "tidings.matching.papers.scan:ScanMatcher",
     "counting": "tidings.matching.papers.counting:CountingMatcher",
     "equality-preferred": "tidings.matching.papers.equality_preferred:EqualityPreferredMatcher",

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tidings.documents.one_path import path_selects
 from tidings.events.event import Bindings
 from tidings.language.analysis.constraints import demand_of
 from tidings.language.normal_form import Conjunction, Literal
@@ -58,6 +57,8 @@ def _holds_for_all(literal: Literal, event: Bindings, catalog: Catalog) -> bool:
     """Whether a literal that speaks of all values holds; patterns are decided faster than by their specification."""
     predicate = literal.term if isinstance(literal, Not) else literal
     if isinstance(predicate, XPath) and predicate.path is not None and predicate.attribute in event:
+        from tidings.documents.one_path import path_selects  # numba with it, where a filter has a path
+
         documents = [str(value).encode() for value in event[predicate.attribute]]
         return path_selects(predicate.path, documents) is not isinstance(literal, Not)
     if not isinstance(predicate, ContainsPattern):

@@ -12,13 +12,9 @@ from collections.abc import Iterator
 from itertools import product
 from typing import assert_never
 
-import numpy as np
-
 from tidings.documents.selection import selected
 from tidings.documents.tree import read_tree
-from tidings.events import EventBatch
 from tidings.events.event import NOW, POSITION, Bindings
-from tidings.language import Filter
 from tidings.language.dialects import passes_dialect
 from tidings.language.like import fits, pattern_of
 from tidings.language.normal_form import push_negation
@@ -49,7 +45,6 @@ from tidings.language.tree import (
     XPath,
 )
 from tidings.language.words import words_of
-from tidings.matching.algorithm import Algorithm, Cost, Matches
 from tidings.schema.catalog import Catalog
 from tidings.schema.domain import Domain, Kind
 from tidings.schema.region import METRES, distance, is_inside
@@ -184,31 +179,3 @@ def compared(node: Node) -> tuple[str, ...]:
             return compared(term)
         case _:
             return chosen_attributes(node)
-
-
-class NaiveMatcher(Algorithm):
-    """Tests every filter on every event."""
-
-    name = "naive"
-
-    def __init__(self, catalog: Catalog) -> None:
-        super().__init__(catalog)
-        self._trees: list[Node] = []
-
-    def _insert(self, number: int, filter: Filter) -> None:
-        self._trees.append(push_negation(filter.tree, self.catalog))
-
-    def _match(self, batch: EventBatch) -> Matches:
-        found: list[int] = []
-        offsets = [0]
-        candidates = 0
-        for row, position in enumerate(batch.positions.to_pylist()):
-            bindings = batch.bindings(row)
-            counting = (self.spans.start <= position) & (position < self.spans.stop)
-            for number in np.flatnonzero(counting).tolist():
-                tree = self._trees[number]
-                candidates += 1
-                if any(holds(tree, bindings, chosen, self.catalog) for chosen in choices(tree, bindings)):
-                    found.append(number)
-            offsets.append(len(found))
-        return Matches(np.array(offsets, np.int64), np.array(found, np.int32), Cost(candidates, candidates))
