@@ -85,6 +85,32 @@ def test_events_that_are_nested_without_end_are_dropped(tmp_path: Path, monkeypa
     trial(tmp_path, monkeypatch, story)
 
 
+def test_events_that_are_not_valid_here_are_buried_and_not_stored(tmp_path: Path, monkeypatch: Any) -> None:
+    """They come as an answer, since no interest matches an event of an unknown type."""
+
+    async def story(one: Trial) -> None:
+        linked(one.stores, LINE[0])
+        one.start("athens", "berlin")
+        subscribe(one.stores["athens"])
+        await until(lambda: one.alive(LINE[0]))
+        athens, berlin = one.wires.nodes["athens"], one.wires.nodes["berlin"]
+        incarnation = berlin.server.incarnation
+        athens.server.asked["berlin"] = Stamp(incarnation, 50)
+        for number, lie in enumerate(({"event_type": "ghost"}, {"event_type": "offer", "attributes": {"price": "x"}})):
+            body = msgspec.json.encode({"id": f"{number}", "source": "s", "attributes": {"price": 5}} | lie).decode()
+            event = Event("s", f"{number}", Page([body]).contents[0], "berlin", Stamp(incarnation, 50 + number))
+            answer = m.Answer("berlin", athens.server.life, (event,), Stamp(incarnation, 0), None)
+            athens.hear("berlin", encode([m.Events(Version(1, number), (event,))]))
+            athens.hear("berlin", encode([m.Routed("athens", 9, answer)]))
+        publish(one.stores["berlin"], "valid")
+        await until(lambda: ids(one.stores["athens"]) == ["valid"])
+        letters = [stored.letter for stored in one.stores["athens"].dead_letters()]
+        assert {(letter.origin, letter.id) for letter in letters} == {("network:berlin", "0"), ("network:berlin", "1")}
+        assert athens.counts["refused"] == len(letters)
+
+    trial(tmp_path, monkeypatch, story)
+
+
 def test_a_message_that_fails_is_dropped_and_counted(tmp_path: Path, monkeypatch: Any) -> None:
     async def story(one: Trial) -> None:
         linked(one.stores, LINE[0])

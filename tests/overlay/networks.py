@@ -2,6 +2,8 @@
 
 from collections import Counter
 
+import networkx
+
 from tidings.overlay.durable import Arrived, Change, Journaled, Marked, Ordered
 from tidings.overlay.filters import Filters
 from tidings.overlay.messages import Events, Message, Request, TakeHome
@@ -9,7 +11,7 @@ from tidings.overlay.server import Server
 from tidings.overlay.simulation.checks import doubled, lost, unsettled
 from tidings.overlay.simulation.faults import Fault, history, play
 from tidings.overlay.simulation.network import Host, Network, Step, Weather
-from tidings.overlay.simulation.ranges import Ranges
+from tidings.overlay.simulation.ranges import Range, Ranges
 from tidings.overlay.simulation.topologies import Topology
 from tidings.overlay.values import Distribute, Distribution, Stamp, Timing
 
@@ -17,15 +19,15 @@ QUICK = Timing(ask_again=5.0, revival=2.0, longest_revival=8.0)
 
 
 class Recording(Network):
-    """Remembers how often each event went over each link."""
+    """Remembers how often each event went over each link, either way."""
 
     def __init__(self, links: Topology, filters: Filters, seed: int = 0, **options: object) -> None:
-        self.carried: Counter[tuple[str, str, str, Stamp]] = Counter()
+        self.carried: Counter[tuple[frozenset[str], str, Stamp]] = Counter()
         super().__init__(links, filters, seed, **options)  # type: ignore[arg-type]
 
     def send(self, sender: str, receiver: str, message: Message) -> None:
         if isinstance(message, Events):
-            self.carried.update((sender, receiver, event.origin, event.stamp) for event in message.events)
+            self.carried.update((frozenset((sender, receiver)), event.origin, event.stamp) for event in message.events)
         super().send(sender, receiver, message)
 
 
@@ -75,6 +77,40 @@ def assert_kept(of: Network) -> None:
     assert unsettled(of) == []
     assert lost(of) == []
     assert doubled(of) == []
+    if isinstance(of.filters, Ranges):
+        _assert_interests(of)
+
+
+def _assert_interests(of: Network) -> None:
+    """As an observer computes them: what is subscribed and advertised behind a link, less what another covers."""
+    distribution = server(of, min(of.hosts)).distribution
+    tree = networkx.Graph(server(of, min(of.hosts)).tree)
+    for link in list(tree.edges):
+        rest = tree.copy()
+        rest.remove_edge(*link)
+        for sender, receiver in (link, link[::-1]):
+            behind, beyond = (networkx.node_connected_component(rest, end) for end in (sender, receiver))
+            wanted = {filter for name in behind for filter in of.hosts[name].disk.subscriptions.values()}
+            advertised, elsewhere = (
+                {filter for name in some for filter in of.hosts[name].disk.advertisements.values()}
+                for some in (behind, beyond)
+            )
+            if distribution == "events":
+                wanted = {of.filters.everything}
+            elif distribution == "advertisements":
+                wanted = {one for one in wanted if any(of.filters.overlaps(one, other) for other in elsewhere)}
+            held = server(of, receiver).held[sender]
+            assert (held.filters, held.advertisements) == (_widest(wanted), _widest(advertised))
+
+
+def _widest(ranges: set[Range]) -> tuple[Range, ...]:
+    return tuple(
+        sorted(
+            one
+            for one in ranges
+            if not any(one != other and other.low <= one.low and one.high <= other.high for other in ranges)
+        )
+    )
 
 
 def trial(

@@ -1,6 +1,10 @@
 """The smallest scenarios in which simpler rules lose events."""
 
+from itertools import count, takewhile
+
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from tests.overlay.networks import QUICK, Recording, assert_kept, choose, journaled, network, server
 from tidings.overlay.simulation.checks import promised
@@ -86,3 +90,15 @@ def test_a_flapping_link_changes_the_tree_rarely() -> None:
     assert server(made, "c").tree_changes <= 10
     without = network(triangle, blows, 620, timing=Timing(revival=0.0))
     assert server(without, "c").tree_changes > 60
+
+
+@settings(max_examples=10, deadline=None)
+@example(12.0, 6.0)
+@given(st.floats(1, 70), st.floats(1, 70))
+def test_any_link_that_flaps_changes_the_tree_rarely(up: float, down: float) -> None:
+    """The waits are 10, 20, 40 and then 60 s, so ten minutes have room for at most twelve lives and deaths."""
+    triangle: Topology = {("a", "b"): 1.0, ("b", "c"): 2.0, ("a", "c"): 2.0}
+    cuts = takewhile(lambda moment: moment < 620, (20 + number * (up + down) for number in count()))
+    blows = [(cut + shift, what, ("a", "b")) for cut in cuts for shift, what in ((0.0, "cut"), (down, "heal"))]
+    made = network(triangle, blows, 620, timing=Timing())
+    assert server(made, "c").tree_changes <= 24

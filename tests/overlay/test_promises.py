@@ -28,10 +28,10 @@ def test_nothing_is_lost_or_doubled(seed: int, distribution: Distribution) -> No
 
 
 @few
-@given(SEEDS, st.floats(0, 0.1), st.floats(0, 0.2))
-def test_messages_lost_doubled_and_out_of_order(seed: int, loss: float, doubled: float) -> None:
+@given(SEEDS, st.floats(0, 0.1), st.floats(0, 0.2), st.floats(0, 0.2))
+def test_messages_lost_doubled_and_out_of_order(seed: int, loss: float, doubled: float, overtaken: float) -> None:
     """With clocks up to an hour apart. The weather clears for the end, or a heartbeat may just be lost."""
-    made = trial(seed, FAULTS, weather=Weather(loss, doubled), skew=3600)
+    made = trial(seed, FAULTS, weather=Weather(loss, doubled, overtaken=overtaken), skew=3600)
     made.weather = Weather()
     made.run(made.now + 40)
     assert_kept(made)
@@ -161,7 +161,7 @@ def _messages(made):  # type: ignore[no-untyped-def]
 @pytest.mark.slow
 def test_hundreds_of_histories() -> None:
     for seed in range(400):
-        weather = Weather(0.02, 0.05) if seed % 2 else None
+        weather = Weather(0.02, 0.05, overtaken=0.05 * (seed % 4 == 3)) if seed % 2 else None
         distribution: Distribution = ("subscriptions", "advertisements", "events")[seed % 3]  # type: ignore[assignment]
         made = trial(seed, FAULTS, distribution, weather, kind=Watching)
         made.weather = Weather()

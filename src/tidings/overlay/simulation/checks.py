@@ -76,7 +76,7 @@ def unsettled(network: Network) -> list[str]:
         for origin, other_host in network.hosts.items():
             if origin != name and other_host.server is not None:
                 mark, head = host.disk.marks.get(origin, BEGINNING), other_host.server.heads[origin]
-                if mark < head:
+                if mark != head:
                     found.append(f"{name}: its mark of {origin} is {mark}, the head {head}")
     return found
 

@@ -46,6 +46,7 @@ class Weather:
     doubled: float = 0.0  # share; the second comes up to `late` seconds after, out of order
     late: float = 8.0
     jitter: float = 0.2  # share of the delay
+    overtaken: float = 0.0  # share; these come up to `late` seconds later, after what was sent after them
 
 
 @dataclass(slots=True)
@@ -147,7 +148,10 @@ class Network:
             return
         delay = self.links[way] / 1000 * (1 + weather.jitter * self.random.random())
         arrival = max(self.now + delay, self._last.get((sender, receiver), 0.0))
-        self._last[sender, receiver] = arrival
+        if weather.overtaken and self.random.random() < weather.overtaken:
+            arrival += self.random.uniform(0, weather.late)
+        else:
+            self._last[sender, receiver] = arrival
         self._at(arrival, (self._deliver, sender, receiver, message))
         if weather.doubled and self.random.random() < weather.doubled:
             self._at(arrival + self.random.uniform(0, weather.late), (self._deliver, sender, receiver, message))
