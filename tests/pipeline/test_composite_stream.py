@@ -168,8 +168,8 @@ def test_the_driver_dies_around_the_commit_of_detections(store: Store, tmp_path:
     with store.database.writing("pipeline") as connection:  # small batches, so that there are several
         move(connection, COMPOSITES, replace(store.place(COMPOSITES), batch_limit=150))
     process = driver(tmp_path, where, batch=2)
-    process.communicate(timeout=240)
-    assert process.returncode == -signal.SIGKILL
+    _, said = process.communicate(timeout=240)
+    assert process.returncode == -signal.SIGKILL, said.decode()
     assert store.committed(COMPOSITES) < store.tail()
     finished = driver(tmp_path, "never")
     _, said = finished.communicate(timeout=240)
