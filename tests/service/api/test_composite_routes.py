@@ -73,6 +73,7 @@ def test_a_profile_is_read(client: httpx.Client) -> None:
         ("[price < 3] before [price > 5] within 400 day", "invalid-filter", 39, "at most 366 day"),
         ("[price < 3] before [prise > 5] within 1 h", "unknown-attribute", 21, "did you mean 'price'?"),
         ("[price < 3] and [price > 5] within 1 h by brandy", "unknown-attribute", 43, "did you mean 'brand'?"),
+        ("[brand = mini] and [price < 3] within 1 h by brand", "invalid-filter", 20, "'by' needs 'brand'"),
         ("(" * 17 + "[price < 3]" + ")" * 17, "composite-too-large", 17, "nested at most 16 deep"),
         ("price < 3", "unexpected-token", 1, "expected"),
         ("PROFILE(PRI(price < ))", "unexpected-token", 21, "expected"),
