@@ -43,6 +43,11 @@ def grouped(ends: Integers, active: Numbers, trie: Trie, live: Numbers) -> Group
     group, count = np.cumsum(new) - 1, int(np.count_nonzero(new))
     of_node = np.full(len(trie.parent), -1, np.int32)
     of_node[nodes] = group
+    ranks = np.full(count, -1, np.int32)
+    number_groups(active, of_node, ranks)
+    order = np.argsort(ranks[group], kind="stable")
+    nodes, group = nodes[order], ranks[group[order]]
+    of_node[nodes] = group
     lengths = (trie.plain_stop - trie.slot_offsets[:-1])[nodes]
     stops = np.cumsum(lengths)
     places = np.repeat(trie.slot_offsets[nodes] - (stops - lengths), lengths) + np.arange(lengths.sum())
@@ -69,6 +74,17 @@ def add_up(ends: Any, active: Any, trie: Any, drawn: Any, sums: Any) -> None:
             if trie.slot_offsets[node] < trie.plain_stop[node]:
                 sums[node, 0] += drawn[state, 0]
                 sums[node, 1] += drawn[state, 1]
+
+
+@bare_kernel
+def number_groups(active: Any, of_node: Any, ranks: Any) -> None:
+    """Ranks groups as states first list them: those of a state then lie together, and so do their members."""
+    count = 0
+    for node in active:
+        group = of_node[node]
+        if group >= 0 and ranks[group] < 0:
+            ranks[group] = count
+            count += 1
 
 
 @bare_kernel

@@ -79,7 +79,8 @@ class SegmentMatcher:
         spans = np.empty((entries.places + 2 * len(entries.cell_place) + len(entries.list_label), 2), np.int64)
         trail = np.empty((LONGEST, 3), np.int64)
         self._clock = Clock(np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1, np.int64), spans, trail)
-        sizes = (0, 0, len(segment.trie.parent), len(segment.numbers), len(segment.entries.operations))
+        tested = len(segment.numbers) if entries.places else 0
+        sizes = (0, 0, len(segment.trie.parent), tested, len(entries.operations))
         self._marks = Marks(*(np.zeros(size, np.int64) for size in sizes))
 
     def match(self, batch: DocumentBatch, reading: Reading, label_count: int) -> tuple[Integers, Numbers]:
