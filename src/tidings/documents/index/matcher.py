@@ -181,12 +181,11 @@ def interleaved(one_ends: Any, one: Any, other_ends: Any, other: Any) -> Any:
     ends, numbers = np.empty_like(one_ends), np.empty(len(one) + len(other), np.int32)
     ends[0] = 0
     for document in range(len(ends) - 1):
-        place = ends[document]
-        for i in range(one_ends[document], one_ends[document + 1]):
-            numbers[place] = one[i]
-            place += 1
-        for i in range(other_ends[document], other_ends[document + 1]):
-            numbers[place] = other[i]
-            place += 1
+        first, last = one_ends[document], one_ends[document + 1]
+        other_first, other_last = other_ends[document], other_ends[document + 1]
+        middle = ends[document] + last - first
+        place = middle + other_last - other_first
+        numbers[ends[document] : middle] = one[first:last]  # a slice: documents may have very many
+        numbers[middle:place] = other[other_first:other_last]
         ends[document + 1] = place
     return ends, numbers
