@@ -17,15 +17,15 @@ _DUE = "SELECT key, shard, due, body, forget FROM composite_states WHERE shard =
 _EARLY = "FROM early_matches WHERE shard = ? AND second <= ? AND position <= ?"
 _BODIES = f"SELECT body {_EARLY} ORDER BY second, position"
 _SIZE = f"SELECT COALESCE(SUM(LENGTH(body)), 0) AS size {_EARLY}"
-# Looked up one by one: a join without statistics read all that ever moved in.
+# Looked up one by one: joins without statistics read all spans, and all that ever moved in.
 _MOVED_IN = "(SELECT m.opened FROM network_moved_in m WHERE m.start = s.start LIMIT 1)"
-_COLUMNS = f"s.subscription, s.start, s.stop, s.filter, s.owner, COALESCE({_MOVED_IN}, j.accepted) AS opened"
-_SPANS = "spans s JOIN journal j ON j.position = s.start"
+_ACCEPTED = "(SELECT j.accepted FROM journal j WHERE j.position = s.start)"
+_COLUMNS = f"s.subscription, s.start, s.stop, s.filter, s.owner, COALESCE({_MOVED_IN}, {_ACCEPTED}) AS opened"
 _LIVING = (
-    f"SELECT {_COLUMNS} FROM {_SPANS} "
+    f"SELECT {_COLUMNS} FROM spans s "
     "WHERE s.composite AND s.start <= ? AND (s.stop IS NULL OR s.stop > ?) ORDER BY s.start"
 )
-_OPENED = f"SELECT {_COLUMNS} FROM {_SPANS} WHERE s.composite AND s.start > ? AND s.start <= ? ORDER BY s.start"
+_OPENED = f"SELECT {_COLUMNS} FROM spans s WHERE s.composite AND s.start > ? AND s.start <= ? ORDER BY s.start"
 _CLOSED = "SELECT start, stop FROM spans WHERE composite AND stop IS NOT NULL AND stop > ? AND stop <= ? ORDER BY stop"
 _DUE_AT_ALL = "SELECT due FROM composite_states WHERE shard = ? AND due < ? AND due IS NOT NULL LIMIT 1"
 _SECOND = 1_000_000  # microseconds
