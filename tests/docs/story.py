@@ -14,6 +14,7 @@ Ports are replaced by free ones, everywhere on the page.
 from __future__ import annotations
 
 import os
+import random
 import re
 import shutil
 import signal
@@ -21,7 +22,6 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -254,11 +254,16 @@ def make_run() -> str:
     return found[1].replace("@", "")
 
 
-def _free_ports(count: int) -> Iterator[int]:
-    held = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    for one in held:
-        yield one.getsockname()[1]
-        one.close()
+def _free_ports(count: int) -> list[int]:
+    """Below those that systems hand out to connections: minutes may pass until a page's command listens there."""
+    found: set[int] = set()
+    while len(found) < count:
+        try:
+            with socket.create_server(("127.0.0.1", random.randrange(20_000, 32_000))) as held:
+                found.add(held.getsockname()[1])
+        except OSError:  # taken
+            continue
+    return list(found)
 
 
 def _wait_for(port: int, opened: Terminal) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from lxml import etree
 from typer.testing import CliRunner
 
 from tests.docs.pages import ROOT, Block, blocks
@@ -129,6 +130,13 @@ def test_xml(block: Block, catalog: Catalog) -> None:
         (reading,) = read_events(io.BytesIO(block.text.encode()), catalog, "xml")
         assert reading.refused == []
         assert dict(reading.batch.event(0).attributes)["paint"] == ("red", "white")
+        return
+    if block.text.startswith("<PUBLISH_EVENT "):  # what a composite found
+        event = etree.fromstring(block.text)
+        (detection,) = event.iter("DETECTION")
+        *_, last = detection.iter("CONSTITUENT")
+        assert last.attrib.items() == [(name, event.get(name)) for name in ("id", "source", "time")]
+        assert detection.get("time") == last.get("time")
         return
     read, notes = xml_form.read(block.text)
     assert read.event_type_names == ("car",)
